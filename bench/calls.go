@@ -22,9 +22,9 @@ type call struct {
 // The minimum throughput of the floor on two cores, by database. It is a share of the throughput of a constant
 // response. A slower floor would not be a useful baseline.
 var (
-	oneRow   = map[string]float64{"sqlite": 0.5, "postgres": 0.22}
-	onePage  = map[string]float64{"sqlite": 0.14, "postgres": 0.07}
-	oneWrite = map[string]float64{"sqlite": 0.055, "postgres": 0.055}
+	minRatioRow   = map[string]float64{"sqlite": 0.5, "postgres": 0.22}
+	minRatioPage  = map[string]float64{"sqlite": 0.14, "postgres": 0.07}
+	minRatioWrite = map[string]float64{"sqlite": 0.055, "postgres": 0.055}
 )
 
 const (
@@ -33,19 +33,19 @@ const (
 )
 
 var (
-	reads = []call{
-		{"me", 200, readTarget, oneRow, func(p *process, _ int) requestFunc { return same(get(p, "/api/v1/me")) }},
+	readCalls = []call{
+		{"me", 200, readTarget, minRatioRow, func(p *process, _ int) requestFunc { return repeatRequest(get(p, "/api/v1/me")) }},
 		{"get_post", 200, readTarget, nil, randomPost},
 		listPosts,
 	}
-	listPosts = call{"list_posts", 200, readTarget, onePage, func(p *process, _ int) requestFunc {
-		return same(get(p, "/api/v1/posts?limit=20"))
+	listPosts = call{"list_posts", 200, readTarget, minRatioPage, func(p *process, _ int) requestFunc {
+		return repeatRequest(get(p, "/api/v1/posts?limit=20"))
 	}}
-	create   = call{"create_post", 201, writeTarget, oneWrite, newPost}
-	constant = call{"constant", 200, 0, nil, func(p *process, _ int) requestFunc { return same(get(p, "/constant")) }}
+	createCall   = call{"create_post", 201, writeTarget, minRatioWrite, newPost}
+	constantCall = call{"constant", 200, 0, nil, func(p *process, _ int) requestFunc { return repeatRequest(get(p, "/constant")) }}
 )
 
-func same(request []byte) requestFunc {
+func repeatRequest(request []byte) requestFunc {
 	return func(buf []byte) []byte { return append(buf, request...) }
 }
 

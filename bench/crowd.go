@@ -115,10 +115,10 @@ func (b *bench) measureReports(ctx context.Context, tb *testbed, s storage, post
 		quietP99s, busyP99s, seconds = append(quietP99s, quiet), append(busyP99s, busy), append(seconds, took.Seconds())
 	}
 	times := ratios(busyP99s, quietP99s)
-	ratio := absolute(name+"/p99_over_alone", median(times), crowdTarget)
+	ratio := newAbsoluteEntry(name+"/p99_over_alone", median(times), crowdTarget)
 	ratio.noise = spread(quietP99s)
-	b.report.add(absolute(name+"/alone_p99_ms", median(quietP99s), 0), absolute(name+"/p99_ms", median(busyP99s), 0),
-		absolute(name+"/all_made_s", median(seconds), 0), ratio)
+	b.report.add(newAbsoluteEntry(name+"/alone_p99_ms", median(quietP99s), 0), newAbsoluteEntry(name+"/p99_ms", median(busyP99s), 0),
+		newAbsoluteEntry(name+"/all_made_s", median(seconds), 0), ratio)
 	return nil
 }
 

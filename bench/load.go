@@ -44,51 +44,51 @@ func newClosedLoop(target *process, c call, conns int) (*closedLoop, error) {
 	return s, target.pause()
 }
 
-func (s *closedLoop) close() {
-	for _, c := range s.conns {
+func (l *closedLoop) close() {
+	for _, c := range l.conns {
 		c.close()
 	}
 }
 
 // round sends requests during the warm-up and then for the given length of time, and records the results. Throughput
 // and response times exclude the warm-up. The CPU time per request includes it.
-func (s *closedLoop) round(warmUp, length time.Duration) error {
-	if err := s.target.resume(); err != nil {
+func (l *closedLoop) round(warmUp, length time.Duration) error {
+	if err := l.target.resume(); err != nil {
 		return err
 	}
 	var (
 		wg        sync.WaitGroup
-		durations = make([][]time.Duration, len(s.conns))
-		errs      = make([]error, len(s.conns))
+		durations = make([][]time.Duration, len(l.conns))
+		errs      = make([]error, len(l.conns))
 		sent      atomic.Int64
 		start     = time.Now().Add(warmUp)
 		end       = start.Add(length)
 	)
-	cpuBefore, err := s.target.cpu()
+	cpuBefore, err := l.target.cpu()
 	if err != nil {
 		return err
 	}
-	for i := range s.conns {
-		wg.Go(func() { durations[i], errs[i] = s.sendUntil(i, start, end, &sent) })
+	for i := range l.conns {
+		wg.Go(func() { durations[i], errs[i] = l.sendUntil(i, start, end, &sent) })
 	}
 	wg.Wait()
 	wall := time.Since(start)
-	cpuAfter, err := s.target.cpu()
+	cpuAfter, err := l.target.cpu()
 	if err = errors.Join(append(errs, err)...); err != nil {
-		return fmt.Errorf("%s: %w", s.target.name, err)
+		return fmt.Errorf("%s: %w", l.target.name, err)
 	}
 	all := slices.Concat(durations...)
 	slices.Sort(all)
-	s.perSecond = append(s.perSecond, float64(len(all))/wall.Seconds())
-	s.p50 = append(s.p50, milliseconds(percentile(all, 0.50)))
-	s.p99 = append(s.p99, milliseconds(percentile(all, 0.99)))
-	s.cpu = append(s.cpu, ratio(float64(cpuAfter-cpuBefore)/float64(time.Microsecond), float64(sent.Load())))
-	return s.target.pause()
+	l.perSecond = append(l.perSecond, float64(len(all))/wall.Seconds())
+	l.p50 = append(l.p50, milliseconds(percentile(all, 0.50)))
+	l.p99 = append(l.p99, milliseconds(percentile(all, 0.99)))
+	l.cpu = append(l.cpu, ratio(float64(cpuAfter-cpuBefore)/float64(time.Microsecond), float64(sent.Load())))
+	return l.target.pause()
 }
 
 // sendUntil sends requests over one connection until the round ends, and returns their response times.
-func (s *closedLoop) sendUntil(i int, start, end time.Time, sent *atomic.Int64) ([]time.Duration, error) {
-	c, next := s.conns[i], s.nextRequest[i]
+func (l *closedLoop) sendUntil(i int, start, end time.Time, sent *atomic.Int64) ([]time.Duration, error) {
+	c, next := l.conns[i], l.nextRequest[i]
 	if err := c.net.SetDeadline(end.Add(responseTimeout)); err != nil {
 		return nil, fmt.Errorf("setting a deadline: %w", err)
 	}
@@ -103,8 +103,8 @@ func (s *closedLoop) sendUntil(i int, start, end time.Time, sent *atomic.Int64) 
 		if err != nil {
 			return nil, err
 		}
-		if status != s.want {
-			return nil, fmt.Errorf("status %d, want %d, for %.60q", status, s.want, c.request)
+		if status != l.want {
+			return nil, fmt.Errorf("status %d, want %d, for %.60q", status, l.want, c.request)
 		}
 		sent.Add(1)
 		if !began.Before(start) {

@@ -68,7 +68,7 @@ func (b *bench) compare(ctx context.Context, tb *testbed, s storage, posts int) 
 	if err != nil {
 		return err
 	}
-	for _, calls := range [][]call{reads, {create}} {
+	for _, calls := range [][]call{readCalls, {createCall}} {
 		for _, conns := range b.conns {
 			if err := b.load(ctx, group{s.name(), sizeName(posts), conns, calls}, pressroom, floor); err != nil {
 				return err
@@ -87,7 +87,7 @@ type comparison struct {
 // load measures a group. Each round measures every call on both servers, and the constant response once. The order of
 // the servers alternates, so that changes in the machine's speed affect both.
 func (b *bench) load(ctx context.Context, g group, pressroom, floor *process) error {
-	ceiling, err := newClosedLoop(floor, constant, g.conns)
+	ceiling, err := newClosedLoop(floor, constantCall, g.conns)
 	if err != nil {
 		return err
 	}
@@ -128,15 +128,15 @@ func (b *bench) load(ctx context.Context, g group, pressroom, floor *process) er
 // reportCall adds the results of one call to the report.
 func (b *bench) reportCall(g group, c comparison, ceiling *closedLoop) {
 	name := g.name(c.call)
-	throughput := relative(name+"/throughput", higherIsBetter, median(c.pressroom.perSecond), median(c.floor.perSecond),
+	throughput := newRelativeEntry(name+"/throughput", higherIsBetter, median(c.pressroom.perSecond), median(c.floor.perSecond),
 		c.call.minRatio)
-	p50 := relative(name+"/p50_ms", lowerIsBetter, median(c.pressroom.p50), median(c.floor.p50), 0)
-	p99 := relative(name+"/p99_ms", lowerIsBetter, median(c.pressroom.p99), median(c.floor.p99), 0)
-	cpu := relative(name+"/cpu_us", lowerIsBetter, median(c.pressroom.cpu), median(c.floor.cpu), 0)
+	p50 := newRelativeEntry(name+"/p50_ms", lowerIsBetter, median(c.pressroom.p50), median(c.floor.p50), 0)
+	p99 := newRelativeEntry(name+"/p99_ms", lowerIsBetter, median(c.pressroom.p99), median(c.floor.p99), 0)
+	cpu := newRelativeEntry(name+"/cpu_us", lowerIsBetter, median(c.pressroom.cpu), median(c.floor.cpu), 0)
 	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
 		spread(c.floor.p99), spread(c.floor.cpu)
 	// The floor is compared with the constant response.
-	ofConstant := relative(name+"/floor_of_constant", higherIsBetter, median(c.floor.perSecond), median(ceiling.perSecond),
+	ofConstant := newRelativeEntry(name+"/floor_of_constant", higherIsBetter, median(c.floor.perSecond), median(ceiling.perSecond),
 		c.call.minRatioToConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)
 	b.report.add(throughput, p50, p99, cpu, ofConstant)
@@ -166,7 +166,7 @@ func (b *bench) measureGrowth(ctx context.Context, tb *testbed, s storage, _ int
 		}
 	}
 	all := ratios(sides[1].p99, sides[0].p99)
-	e := absolute(s.name()+"/list_posts/growth/p99_"+sizeName(b.growth[1])+"_over_"+sizeName(b.growth[0]), median(all), growthTarget)
+	e := newAbsoluteEntry(s.name()+"/list_posts/growth/p99_"+sizeName(b.growth[1])+"_over_"+sizeName(b.growth[0]), median(all), growthTarget)
 	e.noise = spread(all)
 	b.report.add(e)
 	return nil
@@ -194,7 +194,7 @@ func (b *bench) measureStart(ctx context.Context, tb *testbed, s storage, posts 
 			return err
 		}
 	}
-	e := absolute(s.name()+"/start/first_answer_s", median(startTimes), startTarget)
+	e := newAbsoluteEntry(s.name()+"/start/first_answer_s", median(startTimes), startTarget)
 	e.noise = spread(startTimes)
 	b.report.add(e)
 	return nil
@@ -216,7 +216,7 @@ func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	if err != nil {
 		return err
 	}
-	b.report.add(absolute(name, mib, residentTarget), absolute(strings.Replace(name, "/idle_", "/idle_own_", 1), anonymousMiB, 0))
+	b.report.add(newAbsoluteEntry(name, mib, residentTarget), newAbsoluteEntry(strings.Replace(name, "/idle_", "/idle_own_", 1), anonymousMiB, 0))
 	return nil
 }
 
@@ -230,6 +230,6 @@ func (b *bench) reportMemory(name string, pressroom, floor *process) error {
 	if err != nil {
 		return err
 	}
-	b.report.add(relative(name, lowerIsBetter, pressroomMiB, floorMiB, 0))
+	b.report.add(newRelativeEntry(name, lowerIsBetter, pressroomMiB, floorMiB, 0))
 	return nil
 }

@@ -25,7 +25,7 @@ const (
 
 // longPage needs far more CPU time in the node than in the client, which runs on the same machine.
 var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) requestFunc {
-	return same(get(p, "/api/v1/posts?limit=50"))
+	return repeatRequest(get(p, "/api/v1/posts?limit=50"))
 }}
 
 // measureOverload sends a node more requests than it can serve, at a rate that does not depend on its responses, and
@@ -59,12 +59,12 @@ func (b *bench) measureOverload(ctx context.Context, tb *testbed, s storage, pos
 	if err != nil {
 		return err
 	}
-	accepted := relative(name+"/accepted_p99_ms", lowerIsBetter, median(openLoad.p99), median(closedLoad.p99), acceptedTarget)
-	served := relative(name+"/accepted_a_second", higherIsBetter, median(openLoad.perSecond),
+	accepted := newRelativeEntry(name+"/accepted_p99_ms", lowerIsBetter, median(openLoad.p99), median(closedLoad.p99), acceptedTarget)
+	served := newRelativeEntry(name+"/accepted_a_second", higherIsBetter, median(openLoad.perSecond),
 		median(closedLoad.perSecond), servedTarget)
 	accepted.noise, served.noise = spread(closedLoad.p99), spread(closedLoad.perSecond)
-	b.report.add(accepted, served, absolute(name+"/refused_share", median(openLoad.rejected), 0),
-		absolute(name+"/refused_p99_ms", median(openLoad.rejectedP99), 0), absolute(name+"/peak_mib", peak, peakTarget))
+	b.report.add(accepted, served, newAbsoluteEntry(name+"/refused_share", median(openLoad.rejected), 0),
+		newAbsoluteEntry(name+"/refused_p99_ms", median(openLoad.rejectedP99), 0), newAbsoluteEntry(name+"/peak_mib", peak, peakTarget))
 	return nil
 }
 
@@ -92,8 +92,8 @@ func newOpenLoop(target *process, c call) (*openLoop, error) {
 	return r, nil
 }
 
-func (r *openLoop) close() {
-	for _, c := range r.conns {
+func (l *openLoop) close() {
+	for _, c := range l.conns {
 		c.close()
 	}
 }
@@ -102,23 +102,23 @@ func (r *openLoop) close() {
 type latencies struct{ accepted, rejected []time.Duration }
 
 // round sends requests at a fixed rate. It does not count requests that are due during the warm-up.
-func (r *openLoop) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
-	if err := r.target.resume(); err != nil {
+func (l *openLoop) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
+	if err := l.target.resume(); err != nil {
 		return err
 	}
 	var (
 		wg      sync.WaitGroup
 		next    atomic.Int64
 		began   = time.Now()
-		results = make([]latencies, len(r.conns))
-		errs    = make([]error, len(r.conns))
+		results = make([]latencies, len(l.conns))
+		errs    = make([]error, len(l.conns))
 		due     = func() time.Duration { return time.Duration(float64(next.Add(1)) / rate * float64(time.Second)) }
 	)
-	for i := range r.conns {
+	for i := range l.conns {
 		wg.Go(func() {
 			for at := due(); at < length && errs[i] == nil; at = due() {
 				pause(ctx, time.Until(began.Add(at)))
-				errs[i] = r.send(i, began.Add(at), at >= warmUp, &results[i])
+				errs[i] = l.send(i, began.Add(at), at >= warmUp, &results[i])
 			}
 		})
 	}
@@ -126,22 +126,22 @@ func (r *openLoop) round(ctx context.Context, rate float64, length, warmUp time.
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	r.record(results, length-warmUp)
-	return r.target.pause()
+	l.record(results, length-warmUp)
+	return l.target.pause()
 }
 
-func (r *openLoop) send(i int, due time.Time, recorded bool, result *latencies) error {
-	c := r.conns[i]
-	c.request = r.makers[i](c.request[:0])
+func (l *openLoop) send(i int, due time.Time, recorded bool, result *latencies) error {
+	c := l.conns[i]
+	c.request = l.makers[i](c.request[:0])
 	if err := c.net.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		return fmt.Errorf("setting a deadline: %w", err)
 	}
 	status, _, err := c.do(c.request, false)
 	switch took := time.Since(due); {
 	case err != nil:
-		return fmt.Errorf("%s under overload: %w", r.target.name, err)
+		return fmt.Errorf("%s under overload: %w", l.target.name, err)
 	case status != http.StatusOK && status != http.StatusServiceUnavailable:
-		return fmt.Errorf("%s returned status %d under overload", r.target.name, status)
+		return fmt.Errorf("%s returned status %d under overload", l.target.name, status)
 	case !recorded:
 	case status == http.StatusOK:
 		result.accepted = append(result.accepted, took)
@@ -151,15 +151,15 @@ func (r *openLoop) send(i int, due time.Time, recorded bool, result *latencies) 
 	return nil
 }
 
-func (r *openLoop) record(results []latencies, length time.Duration) {
+func (l *openLoop) record(results []latencies, length time.Duration) {
 	var accepted, rejected []time.Duration
 	for _, a := range results {
 		accepted, rejected = append(accepted, a.accepted...), append(rejected, a.rejected...)
 	}
 	slices.Sort(accepted)
 	slices.Sort(rejected)
-	r.perSecond = append(r.perSecond, float64(len(accepted))/length.Seconds())
-	r.p99 = append(r.p99, milliseconds(percentile(accepted, 0.99)))
-	r.rejected = append(r.rejected, ratio(float64(len(rejected)), float64(len(accepted)+len(rejected))))
-	r.rejectedP99 = append(r.rejectedP99, milliseconds(percentile(rejected, 0.99)))
+	l.perSecond = append(l.perSecond, float64(len(accepted))/length.Seconds())
+	l.p99 = append(l.p99, milliseconds(percentile(accepted, 0.99)))
+	l.rejected = append(l.rejected, ratio(float64(len(rejected)), float64(len(accepted)+len(rejected))))
+	l.rejectedP99 = append(l.rejectedP99, milliseconds(percentile(rejected, 0.99)))
 }

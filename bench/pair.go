@@ -27,7 +27,7 @@ func (b *bench) measureNodes(ctx context.Context, tb *testbed, s storage, posts 
 		tb.cleanups = append(tb.cleanups, nodes[i].stop)
 		nodes[i].pausedWhenIdle = false // a node that is paused in a transaction would block the other node
 	}
-	for _, c := range []call{reads[1], listPosts, create} {
+	for _, c := range []call{readCalls[1], listPosts, createCall} {
 		var singleCPU, pairCPU []float64
 		for range pairRounds * b.rounds { // alternate, because the speed of the machine and the database changes
 			for _, m := range []struct {
@@ -41,7 +41,7 @@ func (b *bench) measureNodes(ctx context.Context, tb *testbed, s storage, posts 
 				*m.into = append(*m.into, spent)
 			}
 		}
-		e := relative(name+"/"+c.name+"/cpu_us", lowerIsBetter, median(pairCPU), median(singleCPU), pairTarget)
+		e := newRelativeEntry(name+"/"+c.name+"/cpu_us", lowerIsBetter, median(pairCPU), median(singleCPU), pairTarget)
 		e.noise = spread(singleCPU)
 		b.report.add(e)
 	}

@@ -11,15 +11,15 @@ import (
 )
 
 // entry is one result. If there is no floor to compare with, Floor and Ratio are 0. If there is no target, Target is 0
-// and Holds is true.
+// and Met is true.
 type entry struct {
-	Name   string  `json:"name"`
-	Better string  `json:"better"` // higherIsBetter or lowerIsBetter
-	Ours   float64 `json:"ours"`
-	Floor  float64 `json:"floor"`
-	Ratio  float64 `json:"ratio"`
-	Target float64 `json:"target"`
-	Holds  bool    `json:"holds"`
+	Name      string  `json:"name"`
+	Direction string  `json:"better"` // higherIsBetter or lowerIsBetter
+	Ours      float64 `json:"ours"`
+	Floor     float64 `json:"floor"`
+	Ratio     float64 `json:"ratio"`
+	Target    float64 `json:"target"`
+	Met       bool    `json:"holds"`
 
 	noise float64 // range of the measured values, as a share of their median; see spread
 }
@@ -29,18 +29,18 @@ const (
 	lowerIsBetter  = "less"
 )
 
-// relative returns an entry that compares pressroom's result with the floor's. target is a ratio, or 0 if there is no
+// newRelativeEntry returns an entry that compares pressroom's result with the floor's. target is a ratio, or 0 if there is no
 // target.
-func relative(name, better string, ours, floor, target float64) entry {
-	e := entry{Name: name, Better: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
-	e.Holds = target == 0 || better == higherIsBetter && e.Ratio >= target || better == lowerIsBetter && e.Ratio <= target
+func newRelativeEntry(name, better string, ours, floor, target float64) entry {
+	e := entry{Name: name, Direction: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
+	e.Met = target == 0 || better == higherIsBetter && e.Ratio >= target || better == lowerIsBetter && e.Ratio <= target
 	return e
 }
 
-// absolute returns an entry that is not compared with the floor, and for which lower is better. target is 0 if there is
+// newAbsoluteEntry returns an entry that is not compared with the floor, and for which lower is better. target is 0 if there is
 // no target.
-func absolute(name string, ours, target float64) entry {
-	return entry{Name: name, Better: lowerIsBetter, Ours: ours, Target: target, Holds: target == 0 || ours <= target}
+func newAbsoluteEntry(name string, ours, target float64) entry {
+	return entry{Name: name, Direction: lowerIsBetter, Ours: ours, Target: target, Met: target == 0 || ours <= target}
 }
 
 // report collects entries, and prints each entry when it is added.
@@ -66,7 +66,7 @@ func (e entry) targetText() string {
 		return "-"
 	}
 	sign := "≥ "
-	if e.Better == lowerIsBetter {
+	if e.Direction == lowerIsBetter {
 		sign = "≤ "
 	}
 	return sign + strconv.FormatFloat(e.Target, 'g', -1, 64)
@@ -74,7 +74,7 @@ func (e entry) targetText() string {
 
 func (e entry) verdict() string {
 	switch {
-	case !e.Holds:
+	case !e.Met:
 		return "MISSED"
 	case e.Target == 0:
 		return ""
@@ -107,7 +107,7 @@ func (r *report) printSummary() {
 		if e.Target != 0 {
 			targets++
 		}
-		if !e.Holds {
+		if !e.Met {
 			missed = append(missed, e)
 		}
 	}

@@ -16,28 +16,28 @@ func withTestbed(run func(*testbed) error) error {
 }
 
 // close stops the testbed's servers and removes its databases, in reverse order of their creation.
-func (s *testbed) close() error {
+func (tb *testbed) close() error {
 	var errs []error
-	for _, cleanup := range slices.Backward(s.cleanups) {
+	for _, cleanup := range slices.Backward(tb.cleanups) {
 		errs = append(errs, cleanup())
 	}
-	s.cleanups = nil
+	tb.cleanups = nil
 	return errors.Join(errs...)
 }
 
 // copyDatabase copies a seeded database. Closing the testbed removes the copy.
-func (s *testbed) copyDatabase(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
+func (tb *testbed) copyDatabase(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
 	url, data, err := from.copy(ctx, posts, label)
 	if err != nil {
 		return "", data, err
 	}
-	s.cleanups = append(s.cleanups, func() error { return from.drop(context.WithoutCancel(ctx), url) })
+	tb.cleanups = append(tb.cleanups, func() error { return from.drop(context.WithoutCancel(ctx), url) })
 	return url, data, nil
 }
 
 // startPressroom starts pressroom on its own copy of a database and pauses it until it is measured.
-func (s *testbed) startPressroom(ctx context.Context, binary string, from storage, posts int) (*process, error) {
-	url, data, err := s.copyDatabase(ctx, from, posts, "ours")
+func (tb *testbed) startPressroom(ctx context.Context, binary string, from storage, posts int) (*process, error) {
+	url, data, err := tb.copyDatabase(ctx, from, posts, "ours")
 	if err != nil {
 		return nil, err
 	}
@@ -45,13 +45,13 @@ func (s *testbed) startPressroom(ctx context.Context, binary string, from storag
 	if err != nil {
 		return nil, err
 	}
-	s.cleanups = append(s.cleanups, p.stop)
+	tb.cleanups = append(tb.cleanups, p.stop)
 	return p, p.pause()
 }
 
 // startFloor starts the floor (see package floor) on its own copy of a database.
-func (s *testbed) startFloor(ctx context.Context, from storage, posts int) (*process, error) {
-	url, data, err := s.copyDatabase(ctx, from, posts, "floor")
+func (tb *testbed) startFloor(ctx context.Context, from storage, posts int) (*process, error) {
+	url, data, err := tb.copyDatabase(ctx, from, posts, "floor")
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +59,6 @@ func (s *testbed) startFloor(ctx context.Context, from storage, posts int) (*pro
 	if err != nil {
 		return nil, err
 	}
-	s.cleanups = append(s.cleanups, p.stop)
+	tb.cleanups = append(tb.cleanups, p.stop)
 	return p, nil
 }

@@ -66,16 +66,16 @@ func TestAssertions(t *testing.T) {
 		entry entry
 		holds bool
 	}{
-		{"as fast as asked", relative("x", higherIsBetter, 60, 100, 0.6), true},
-		{"too slow", relative("x", higherIsBetter, 59, 100, 0.6), false},
-		{"nothing is asked", relative("x", lowerIsBetter, 300, 100, 0), true},
-		{"less is better", relative("x", lowerIsBetter, 130, 100, 1.25), false},
-		{"a floor that did nothing", relative("x", higherIsBetter, 60, 0, 0.6), false},
-		{"below a figure", absolute("x", 0.4, 0.5), true},
-		{"above a figure", absolute("x", 61, 60), false},
+		{"as fast as asked", newRelativeEntry("x", higherIsBetter, 60, 100, 0.6), true},
+		{"too slow", newRelativeEntry("x", higherIsBetter, 59, 100, 0.6), false},
+		{"nothing is asked", newRelativeEntry("x", lowerIsBetter, 300, 100, 0), true},
+		{"less is better", newRelativeEntry("x", lowerIsBetter, 130, 100, 1.25), false},
+		{"a floor that did nothing", newRelativeEntry("x", higherIsBetter, 60, 0, 0.6), false},
+		{"below a figure", newAbsoluteEntry("x", 0.4, 0.5), true},
+		{"above a figure", newAbsoluteEntry("x", 61, 60), false},
 	} {
-		if c.entry.Holds != c.holds {
-			t.Errorf("%s: holds is %v", c.name, c.entry.Holds)
+		if c.entry.Met != c.holds {
+			t.Errorf("%s: holds is %v", c.name, c.entry.Met)
 		}
 	}
 }

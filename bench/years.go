@@ -104,18 +104,18 @@ func (b *bench) fillInstance(ctx context.Context, s storage, example sample, lab
 	name := fmt.Sprintf("%s/years/%s/%d_teams", s.name(), label, teams)
 	fmt.Fprintf(b.report.out, "%s: %d posts, %d hashtag figures, filled in %s, %d MiB\n", name, y.Posts(), y.figures(),
 		time.Since(began).Round(time.Second), bytes>>20)
-	b.report.add(absolute(name+"/fill_s", time.Since(began).Seconds(), 0), absolute(name+"/size_mib", float64(bytes>>20), 0))
+	b.report.add(newAbsoluteEntry(name+"/fill_s", time.Since(began).Seconds(), 0), newAbsoluteEntry(name+"/size_mib", float64(bytes>>20), 0))
 	return d, nil
 }
 
 // makeTeams creates two teams with pressroom's admin commands, and a key for each team. The owner of the first team
 // becomes an operator.
-func (d *instance) makeTeams(ctx context.Context, binary string) error {
-	if err := d.largeTeam.makeTeam(ctx, binary, d.url); err != nil {
+func (i *instance) makeTeams(ctx context.Context, binary string) error {
+	if err := i.largeTeam.makeTeam(ctx, binary, i.url); err != nil {
 		return err
 	}
-	d.usualTeam.SealingKey = d.largeTeam.SealingKey
-	admin := administer(ctx, binary, d.url, d.largeTeam.SealingKey)
+	i.usualTeam.SealingKey = i.largeTeam.SealingKey
+	admin := administer(ctx, binary, i.url, i.largeTeam.SealingKey)
 	var done struct{}
 	for _, args := range [][]string{
 		{"people", "operator", ownerEmail, "--on"},
@@ -126,7 +126,7 @@ func (d *instance) makeTeams(ctx context.Context, binary string) error {
 			return err
 		}
 	}
-	return admin(&d.usualTeam, "keys", "add", "--team=2", "--level=full", "--name=bench")
+	return admin(&i.usualTeam, "keys", "add", "--team=2", "--level=full", "--name=bench")
 }
 
 // fillYears fills a database and then runs the maintenance that databases do automatically during normal operation.
@@ -185,17 +185,17 @@ type timedRequest struct {
 	medians []float64 // median of each round, in milliseconds
 }
 
-func (a *timedRequest) round(times int) error {
+func (r *timedRequest) round(times int) error {
 	durations := make([]time.Duration, times)
 	for i := range durations {
 		began := time.Now()
-		if err := a.send(); err != nil {
+		if err := r.send(); err != nil {
 			return err
 		}
 		durations[i] = time.Since(began)
 	}
 	slices.Sort(durations)
-	a.medians = append(a.medians, milliseconds(percentile(durations, 0.5)))
+	r.medians = append(r.medians, milliseconds(percentile(durations, 0.5)))
 	return nil
 }
 
@@ -222,25 +222,25 @@ func (b *bench) compareInstances(ctx context.Context, c yearCall, instances []*i
 	}
 	largest, smallest := requests[2], requests[0]
 	if target := c.maxMilliseconds(); target > 0 {
-		b.report.add(absolute(c.name, median(largest.medians), target),
-			relative(c.name+"/tenth", lowerIsBetter, median(requests[1].medians), median(smallest.medians), 0))
+		b.report.add(newAbsoluteEntry(c.name, median(largest.medians), target),
+			newRelativeEntry(c.name+"/tenth", lowerIsBetter, median(requests[1].medians), median(smallest.medians), 0))
 		return nil
 	}
 	if c.needsMoreData() {
 		if instances[1].teams == instances[0].teams {
-			b.report.add(relative(c.name, lowerIsBetter, median(largest.medians), median(smallest.medians), 0))
+			b.report.add(newRelativeEntry(c.name, lowerIsBetter, median(largest.medians), median(smallest.medians), 0))
 			return nil
 		}
 		smallest = requests[1]
 	}
 	grown := ratios(largest.medians, smallest.medians)
 	e := entry{
-		Name: c.name, Better: lowerIsBetter, Ours: median(largest.medians), Floor: median(smallest.medians), Ratio: median(grown),
+		Name: c.name, Direction: lowerIsBetter, Ours: median(largest.medians), Floor: median(smallest.medians), Ratio: median(grown),
 		Target: growthTarget, noise: spread(grown),
 	}
-	e.Holds = e.Ratio <= e.Target || e.Ours-e.Floor < timingAccuracy
+	e.Met = e.Ratio <= e.Target || e.Ours-e.Floor < timingAccuracy
 	b.report.add(e)
-	b.report.add(relative(c.name+"/tenth", lowerIsBetter, median(requests[1].medians), median(requests[0].medians), 0))
+	b.report.add(newRelativeEntry(c.name+"/tenth", lowerIsBetter, median(requests[1].medians), median(requests[0].medians), 0))
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (b *bench) reportScans(ctx context.Context, s storage, d *instance) error {
 		return err
 	}
 	for _, table := range slices.Sorted(maps.Keys(scans)) {
-		b.report.add(absolute(s.name()+"/years/read_whole/"+table, scans[table]-d.scans[table], 0.5))
+		b.report.add(newAbsoluteEntry(s.name()+"/years/read_whole/"+table, scans[table]-d.scans[table], 0.5))
 	}
 	return nil
 }

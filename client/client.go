@@ -110,15 +110,15 @@ func checkKey(key string) error {
 }
 
 // checkAddress returns an error if sending a secret to a URL is unsafe.
-func (c *Client) checkAddress(to *url.URL) error {
+func (c *Client) checkAddress(target *url.URL) error {
 	switch {
-	case to.Host == "":
+	case target.Host == "":
 		return errors.New("the address must begin with https:// and a host")
-	case to.Scheme == "https":
+	case target.Scheme == "https":
 		return nil
-	case to.Scheme != "http":
-		return fmt.Errorf("the address must begin with https://, but its scheme is %q", to.Scheme)
-	case c.plain || isLoopback(to.Hostname()):
+	case target.Scheme != "http":
+		return fmt.Errorf("the address must begin with https://, but its scheme is %q", target.Scheme)
+	case c.plain || isLoopback(target.Hostname()):
 		return nil
 	}
 	return errors.New("plain HTTP to another machine would expose the secret: use https, or allow plain HTTP with WithPlainHTTP")

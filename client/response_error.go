@@ -22,8 +22,8 @@ func responseError(resp *http.Response, raw []byte) *Error {
 		Detail  string          `json:"detail"`
 		Context json.RawMessage `json:"context"`
 	}
-	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if media == "application/problem+json" && json.Unmarshal(raw, &problem) == nil && problem.Code != "" {
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if mediaType == "application/problem+json" && json.Unmarshal(raw, &problem) == nil && problem.Code != "" {
 		e.Code, e.Title, e.Detail = problem.Code, problem.Title, problem.Detail
 		_ = json.Unmarshal(problem.Context, &e.Context) // ignores members whose type has changed in a later version
 		return e
@@ -47,8 +47,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = theirs
+	if serverDate, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = serverDate
 	}
 	return max(0, until.Sub(now))
 }

@@ -54,11 +54,11 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 		if n := len(results) / maxBatchFiles; n > 0 {
 			key = fmt.Sprintf("%s-%d", key, n+1)
 		}
-		done, err := c.uploadValid(ctx, batch, in, key)
+		uploaded, err := c.uploadValid(ctx, batch, in, key)
 		if err != nil {
-			errs = append(errs, forWholeUpload(err, call.key, len(results)))
+			errs = append(errs, rebaseBatchError(err, call.key, len(results)))
 		}
-		results = append(results, done...)
+		results = append(results, uploaded...)
 		if err != nil {
 			break
 		}
@@ -71,9 +71,9 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 	return results, errors.Join(errs...)
 }
 
-// forWholeUpload changes the error of a batch to an error of the whole upload. It sets IdempotencyKey to the upload's
+// rebaseBatchError changes the error of a batch to an error of the whole upload. It sets IdempotencyKey to the upload's
 // key, from which the batch keys are derived, and Context.Item to the file's index among all files.
-func forWholeUpload(err error, key string, offset int) error {
+func rebaseBatchError(err error, key string, offset int) error {
 	if e, ok := asType[*Error](err); ok && e.IdempotencyKey != "" {
 		e.IdempotencyKey = key
 		if e.Context.Item != nil {
@@ -103,7 +103,7 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 	}
 	uploaded, err := c.uploadBatch(ctx, valid, in, key)
 	if uploaded == nil {
-		return nil, nameFile(err, valid, indexes)
+		return nil, addFileName(err, valid, indexes)
 	}
 	for n, i := range indexes {
 		results[i] = uploaded[n]
@@ -111,8 +111,8 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 	return results, err
 }
 
-// nameFile adds the name of the invalid file, and its index among the caller's files, to a batch's error.
-func nameFile(err error, valid []File, indexes []int) error {
+// addFileName adds the name of the invalid file, and its index among the caller's files, to a batch's error.
+func addFileName(err error, valid []File, indexes []int) error {
 	e, ok := asType[*Error](err)
 	if ok && e.Context.Item != nil && *e.Context.Item >= 0 && *e.Context.Item < int64(len(valid)) {
 		i := *e.Context.Item
@@ -162,11 +162,11 @@ func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, 
 		}()
 	}
 	wg.Wait()
-	return results, c.resolveUsed(ctx, batch.Data.JobID, results)
+	return results, c.resolveLostResponses(ctx, batch.Data.JobID, results)
 }
 
-// resolveUsed reads the results of files whose responses were lost from the job.
-func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Uploaded) error {
+// resolveLostResponses reads the results of files whose responses were lost from the job.
+func (c *Client) resolveLostResponses(ctx context.Context, jobID string, results []Uploaded) error {
 	if !slices.ContainsFunc(results, func(u Uploaded) bool { return errors.Is(u.Err, errLinkUsed) }) {
 		return nil
 	}
@@ -200,11 +200,11 @@ func (c *Client) uploadOne(ctx context.Context, f File, link UploadLink) (int64,
 		return 0, fmt.Errorf("%s is %s and has no valid upload link: upload it with another Idempotency-Key", f.Name,
 			link.State)
 	}
-	to, err := url.Parse(link.URL)
+	linkURL, err := url.Parse(link.URL)
 	if err != nil {
 		return 0, fmt.Errorf("the upload link of %s: %w", f.Name, err)
 	}
-	if err := c.checkAddress(to); err != nil {
+	if err := c.checkAddress(linkURL); err != nil {
 		return 0, fmt.Errorf("the upload link of %s: %w", f.Name, err)
 	}
 	var id int64
@@ -260,7 +260,7 @@ func (c *Client) put(ctx context.Context, f File, link UploadLink) (int64, error
 	if err != nil {
 		return 0, fmt.Errorf("reading the response: %w", causeOf(ctx, uploadCtx, err))
 	}
-	return mediaID(resp, raw)
+	return parseMediaID(resp, raw)
 }
 
 func closeBody(resp *http.Response) error {
@@ -270,7 +270,7 @@ func closeBody(resp *http.Response) error {
 	return resp.Body.Close()
 }
 
-func mediaID(resp *http.Response, raw []byte) (int64, error) {
+func parseMediaID(resp *http.Response, raw []byte) (int64, error) {
 	if resp.StatusCode != http.StatusCreated {
 		return 0, responseError(resp, raw)
 	}
@@ -289,29 +289,29 @@ func mediaID(resp *http.Response, raw []byte) (int64, error) {
 type uploadBody struct {
 	io.ReadCloser
 
-	name      string
-	mu        sync.Mutex
-	remaining int64
-	resized   bool
-	timeout   time.Duration
-	timer     *time.Timer
+	name        string
+	mu          sync.Mutex
+	remaining   int64
+	sizeChanged bool
+	timeout     time.Duration
+	timer       *time.Timer
 }
 
-func (p *uploadBody) Read(b []byte) (int, error) {
-	n, err := p.ReadCloser.Read(b)
-	p.timer.Reset(p.timeout)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.remaining -= int64(n)
-	p.resized = p.resized || p.remaining < 0 || errors.Is(err, io.EOF) && p.remaining > 0
+func (u *uploadBody) Read(b []byte) (int, error) {
+	n, err := u.ReadCloser.Read(b)
+	u.timer.Reset(u.timeout)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.remaining -= int64(n)
+	u.sizeChanged = u.sizeChanged || u.remaining < 0 || errors.Is(err, io.EOF) && u.remaining > 0
 	return n, err //nolint:wrapcheck // a reader's error or io.EOF
 }
 
-func (p *uploadBody) sizeError() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.resized {
-		return &permanentError{fmt.Errorf("the size of %s has changed", p.name)}
+func (u *uploadBody) sizeError() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.sizeChanged {
+		return &permanentError{fmt.Errorf("the size of %s has changed", u.name)}
 	}
 	return nil
 }

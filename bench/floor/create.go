@@ -61,7 +61,7 @@ func (f *Server) createPost(x *request) error {
 		return err
 	}
 	f.location(x.w, response.Location)
-	return f.answer(x, c.zone, http.StatusCreated, inTeam(response.App, c.team), response.Data, nil)
+	return f.respond(x, c.zone, http.StatusCreated, inTeam(response.App, c.team), response.Data, nil)
 }
 
 // newPost returns the draft in the form in which it is stored and sent.

@@ -31,7 +31,7 @@ func (f *Server) me(x *request) error {
 		return err
 	}
 	out.Capabilities = capabilities
-	return f.answer(x, zone, http.StatusOK, inTeam("/settings/keys", out.Team.ID), out, nil)
+	return f.respond(x, zone, http.StatusOK, inTeam("/settings/keys", out.Team.ID), out, nil)
 }
 
 // retries is the number of retries for an account on which publishing failed.
@@ -77,7 +77,7 @@ func (f *Server) getPost(x *request) error {
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading a post's accounts: %w", err)
 	}
-	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts/"+out.ID, c.team), out, nil)
+	return f.respond(x, c.zone, http.StatusOK, inTeam("/posts/"+out.ID, c.team), out, nil)
 }
 
 const pageSize = 20 // pressroom's default, which all benchmarks use
@@ -104,7 +104,7 @@ func (f *Server) listPosts(x *request) error {
 	if err := f.nameAccounts(x, posts); err != nil {
 		return err
 	}
-	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts", c.team), page{posts}, more)
+	return f.respond(x, c.zone, http.StatusOK, inTeam("/posts", c.team), page{posts}, more)
 }
 
 // newest returns the newest posts, up to one more than fits on a page. The additional post shows that there is another

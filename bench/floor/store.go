@@ -20,7 +20,7 @@ type store struct {
 
 	me, keyOwner, page, pageTargets, post, targets *sql.Stmt // for reading
 	claim, storedAnswer                            *sql.Stmt // for writing
-	byAccounts                                     sync.Map  // *accountStmts by number of accounts
+	stmtsByAccountCount                            sync.Map  // *accountStmts by number of accounts
 }
 
 // accountStmts holds the statements that depend on the number of accounts.
@@ -143,7 +143,7 @@ func (s *store) prepare(ctx context.Context) error {
 
 // stmtsFor returns the statements for n accounts, which it prepares on first use.
 func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
-	if found, ok := s.byAccounts.Load(n); ok {
+	if found, ok := s.stmtsByAccountCount.Load(n); ok {
 		return found.(*accountStmts), nil
 	}
 	stmts := &accountStmts{}
@@ -162,7 +162,7 @@ func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
 		}
 		stmts.add = append(stmts.add, stmt)
 	}
-	found, _ := s.byAccounts.LoadOrStore(n, stmts)
+	found, _ := s.stmtsByAccountCount.LoadOrStore(n, stmts)
 	return found.(*accountStmts), nil
 }
 

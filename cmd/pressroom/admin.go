@@ -56,12 +56,12 @@ type (
 // run opens the server, calls work and prints its result. It returns an error if the SQLite file does not exist, so
 // that a mistyped path does not create a database.
 func run[T any](
-	ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error),
+	ctx context.Context, f storeFlags, a *program, log *slog.Logger, fn func(*server.Server) (T, error),
 ) error {
 	if err := f.checkExists(); err != nil {
 		return err
 	}
-	return runCreating(ctx, f, a, log, work)
+	return runCreating(ctx, f, a, log, fn)
 }
 
 // checkExists returns an error if the SQLite file does not exist.
@@ -79,7 +79,7 @@ func (f storeFlags) checkExists() error {
 }
 
 // openExisting opens the server of an existing database and calls work. Unlike run, it does not print a result.
-func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, work func(*server.Server) error) error {
+func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, fn func(*server.Server) error) error {
 	if err := f.checkExists(); err != nil {
 		return err
 	}
@@ -92,30 +92,30 @@ func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, work func
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(s), s.Close())
+	return errors.Join(fn(s), s.Close())
 }
 
 // runCreating is like run, but creates the database if it does not exist.
 func runCreating[T any](
-	ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error),
+	ctx context.Context, f storeFlags, a *program, log *slog.Logger, fn func(*server.Server) (T, error),
 ) error {
 	cfg, err := f.config(log)
 	if err != nil {
 		return err
 	}
-	return runWithConfig(ctx, cfg, a, work)
+	return runWithConfig(ctx, cfg, a, fn)
 }
 
 // runWithConfig is like runCreating, but takes a server configuration instead of flags.
 func runWithConfig[T any](
-	ctx context.Context, cfg server.Config, a *program, work func(*server.Server) (T, error),
+	ctx context.Context, cfg server.Config, a *program, fn func(*server.Server) (T, error),
 ) error {
 	cfg.ReadOnlyFiles = true
 	s, err := server.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	out, err := work(s)
+	out, err := fn(s)
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
@@ -136,11 +136,11 @@ func printResult(w io.Writer, asJSON bool, value any) error {
 }
 
 // runSilent is like run, but for work that has no result.
-func runSilent(ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) error) error {
+func runSilent(ctx context.Context, f storeFlags, a *program, log *slog.Logger, fn func(*server.Server) error) error {
 	type silentResult struct {
 		Done bool `json:"done"`
 	}
-	return run(ctx, f, a, log, func(s *server.Server) (silentResult, error) { return silentResult{true}, work(s) })
+	return run(ctx, f, a, log, func(s *server.Server) (silentResult, error) { return silentResult{true}, fn(s) })
 }
 
 // Run prints a new sealing key.

@@ -16,7 +16,7 @@ type adminAudit struct{ storeFlags }
 type auditReport struct {
 	credit.Report
 
-	Library []media.Finding `json:"library_complaints"`
+	LibraryFindings []media.Finding `json:"library_complaints"`
 }
 
 // Run audits the ledger and the media library.
@@ -27,13 +27,13 @@ func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error
 		if report.Report, err = s.Credits.Audit(ctx); err != nil {
 			return report, err
 		}
-		report.Library, err = s.Media.Audit(ctx)
+		report.LibraryFindings, err = s.Media.Audit(ctx)
 		return report, err
 	})
 	switch {
 	case err == nil && !report.OK():
 		return errors.New("the credit ledger is inconsistent: see \"complaints\" in the output")
-	case err == nil && len(report.Library) > 0:
+	case err == nil && len(report.LibraryFindings) > 0:
 		return errors.New("the media library and the file store do not match: see \"library_complaints\" in the output")
 	}
 	return err

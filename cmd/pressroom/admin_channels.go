@@ -58,16 +58,16 @@ func (c adminChannelsAdd) Run(ctx context.Context, p *program, log *slog.Logger)
 		n.Kinds = append(n.Kinds, notification.Kind(kind))
 	}
 	var err error
-	if n.URL, n.Token, err = readAddress(os.Stdin); err != nil {
+	if n.URL, n.Token, err = readURLAndToken(os.Stdin); err != nil {
 		return err
 	}
-	return runWithNotifications(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (notification.Channel, error) {
+	return runWithAllowedHosts(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (notification.Channel, error) {
 		return s.Notifications.AddChannel(ctx, n)
 	})
 }
 
-// readAddress reads a URL and an optional access token, one per line.
-func readAddress(in io.Reader) (string, string, error) {
+// readURLAndToken reads a URL and an optional access token, one per line.
+func readURLAndToken(in io.Reader) (string, string, error) {
 	var lines [2]string
 	scanner := bufio.NewScanner(in)
 	for i := range lines {
@@ -84,8 +84,8 @@ func readAddress(in io.Reader) (string, string, error) {
 	return lines[0], lines[1], nil
 }
 
-// runWithNotifications is like run, but also sets the private hosts that may receive notifications.
-func runWithNotifications[T any](
+// runWithAllowedHosts is like run, but also sets the private hosts that may receive notifications.
+func runWithAllowedHosts[T any](
 	ctx context.Context, f storeFlags, n notificationFlags, p *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {
 	if err := f.checkExists(); err != nil {
@@ -111,7 +111,7 @@ func (c adminChannelsTest) Run(ctx context.Context, p *program, log *slog.Logger
 	type testResult struct {
 		Sent bool `json:"sent"`
 	}
-	return runWithNotifications(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (testResult, error) {
+	return runWithAllowedHosts(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (testResult, error) {
 		return testResult{true}, s.Notifications.TestChannel(ctx, c.ID)
 	})
 }

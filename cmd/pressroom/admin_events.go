@@ -36,9 +36,9 @@ func (c adminEventsExport) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	return openExisting(ctx, c.storeFlags, log, func(s *server.Server) error {
 		out := bufio.NewWriter(os.Stdout)
-		lines := json.NewEncoder(out)
+		enc := json.NewEncoder(out)
 		err := s.Events(ctx, auditlog.Filter{Team: c.Team, Since: since, AfterID: c.After}, func(e auditlog.Entry) error {
-			return lines.Encode(e)
+			return enc.Encode(e)
 		})
 		return errors.Join(err, out.Flush())
 	})
@@ -54,11 +54,11 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	ago, err := time.ParseDuration(text)
-	if err != nil || ago < 0 {
+	age, err := time.ParseDuration(text)
+	if err != nil || age < 0 {
 		return time.Time{},
 			errors.New("--since must be a day such as 2026-11-22, a time such as 2026-11-22T08:00:00Z, or an age " +
 				"such as 24h")
 	}
-	return now.Add(-ago), nil
+	return now.Add(-age), nil
 }

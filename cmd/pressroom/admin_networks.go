@@ -66,9 +66,9 @@ func printFindings(w io.Writer, findings []appcheck.Finding) error {
 	var text strings.Builder
 	last := ""
 	for _, f := range findings {
-		if head := strings.TrimSpace(f.Network + " " + f.Account); head != last {
-			fmt.Fprintf(&text, "%s\n", head)
-			last = head
+		if heading := strings.TrimSpace(f.Network + " " + f.Account); heading != last {
+			fmt.Fprintf(&text, "%s\n", heading)
+			last = heading
 		}
 		fmt.Fprintf(&text, "  %-8s %s", f.Result, f.Subject)
 		if f.Detail != "" {

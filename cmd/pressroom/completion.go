@@ -119,7 +119,7 @@ func complete(root *kong.Node, words []string) []string {
 			return apicli.Complete(words)
 		default: // after positional arguments and flags
 			if values := flagValues(node, words[len(words)-2]); values != nil {
-				return startingWith(values, words[len(words)-1])
+				return filterByPrefix(values, words[len(words)-1])
 			}
 			words = words[len(words)-1:]
 		}
@@ -134,10 +134,10 @@ func complete(root *kong.Node, words []string) []string {
 	if strings.HasPrefix(words[0], "-") {
 		candidates = flagNames(node)
 	}
-	return startingWith(candidates, words[0])
+	return filterByPrefix(candidates, words[0])
 }
 
-func startingWith(candidates []string, start string) []string {
+func filterByPrefix(candidates []string, start string) []string {
 	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, start) })
 }
 

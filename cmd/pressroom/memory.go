@@ -95,11 +95,11 @@ func runtimeMetric(name string) uint64 {
 
 // afterEachCollection calls do after every run of the garbage collector, one call at a time. It uses the finalizer of
 // an object, and creates a new object each time.
-func afterEachCollection(do func()) {
+func afterEachCollection(fn func()) {
 	type sentinel struct{ number *int }
 	var next func(*sentinel)
 	next = func(*sentinel) {
-		do()
+		fn()
 		runtime.SetFinalizer(&sentinel{new(int)}, next)
 	}
 	next(nil)

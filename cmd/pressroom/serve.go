@@ -254,7 +254,7 @@ func (f storeFlags) readPlans() (plan.Catalog, error) {
 	if f.Plans == "" {
 		return plan.Default(), nil
 	}
-	return plan.Read(f.Plans)
+	return plan.ReadCatalog(f.Plans)
 }
 
 // sealingKey returns the sealing keys. With SQLite, the default is the content of a file next to the database. For a

@@ -29,7 +29,7 @@ func (t Terminal) connection(s settings) (connection, error) {
 		return connection{}, err
 	}
 	if name == "" {
-		key, err := t.key(s.keyFile)
+		key, err := t.readKeyFile(s.keyFile)
 		return connection{url: cmp.Or(s.url, t.Env(urlVariable), defaultURL), key: key}, err
 	}
 	p, err := t.Profiles.Get(name)
@@ -39,7 +39,7 @@ func (t Terminal) connection(s settings) (connection, error) {
 	if err != nil {
 		return connection{}, err
 	}
-	if other := cmp.Or(s.url, t.Env(urlVariable)); other != "" && baseURL(other) != p.URL {
+	if givenURL := cmp.Or(s.url, t.Env(urlVariable)); givenURL != "" && baseURL(givenURL) != p.URL {
 		return connection{}, usagef("the profile %s is for %s: omit --url and %s, or select another profile", name, p.URL, urlVariable)
 	}
 	return connection{url: p.URL, source: profile.NewSource(t.Profiles, p, &http.Client{Timeout: time.Minute}, time.Now)}, nil
@@ -86,6 +86,6 @@ func (t Terminal) selectedProfile(s settings) (string, error) {
 }
 
 // baseURL returns a service's URL without the path of the API.
-func baseURL(address string) string {
-	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(address, "/"), "/api/v1"), "/")
+func baseURL(rawURL string) string {
+	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(rawURL, "/"), "/api/v1"), "/")
 }

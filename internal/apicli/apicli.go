@@ -71,17 +71,17 @@ func (t Terminal) run(ctx context.Context, args []string) error {
 	if operation.Name == uploadOperation.Name {
 		return t.upload(ctx, common, args)
 	}
-	return t.operation(ctx, common, operation, args)
+	return t.runOperation(ctx, common, operation, args)
 }
 
-func (t Terminal) operation(ctx context.Context, s settings, o client.Operation, args []string) error {
-	callArgs := arguments{operation: o, values: map[string]any{}}
-	flags := s.flags(o.Name, &callArgs)
+func (t Terminal) runOperation(ctx context.Context, s settings, op client.Operation, args []string) error {
+	callArgs := arguments{operation: op, values: map[string]any{}}
+	flags := s.flags(op.Name, &callArgs)
 	if err := flags.parse(args); err != nil {
 		return err
 	}
 	if s.help {
-		printHelp(t.Out, o)
+		printHelp(t.Out, op)
 		return nil
 	}
 	if err := callArgs.setPositional(flags.Args()); err != nil {
@@ -91,12 +91,12 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 		return err
 	}
 	switch {
-	case s.allPages && !o.Paged:
-		return usagef("%s is not paginated: omit --all", o.Name)
-	case s.wait && !o.StartsJob && o.Name != getJob:
-		return usagef("%s does not start a job: omit --wait", o.Name)
-	case s.key != "" && !o.TakesKey:
-		return usagef("%s is a read: omit --idempotency-key", o.Name)
+	case s.allPages && !op.Paged:
+		return usagef("%s is not paginated: omit --all", op.Name)
+	case s.wait && !op.StartsJob && op.Name != getJob:
+		return usagef("%s does not start a job: omit --wait", op.Name)
+	case s.key != "" && !op.TakesKey:
+		return usagef("%s is a read: omit --idempotency-key", op.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -149,13 +149,13 @@ func (t Terminal) printResponse(operation string, raw json.RawMessage, key strin
 }
 
 // print writes JSON on one line, or indented if Pretty is set.
-func (t Terminal) print(answer any) error {
-	e := json.NewEncoder(t.Out)
-	e.SetEscapeHTML(false)
+func (t Terminal) print(value any) error {
+	enc := json.NewEncoder(t.Out)
+	enc.SetEscapeHTML(false)
 	if t.Pretty {
-		e.SetIndent("", "  ")
+		enc.SetIndent("", "  ")
 	}
-	if err := e.Encode(answer); err != nil {
+	if err := enc.Encode(value); err != nil {
 		return fmt.Errorf("printing the response: %w", err)
 	}
 	return nil
@@ -180,7 +180,7 @@ func (t Terminal) client(s settings) (*client.Client, error) {
 	return c.client(s)
 }
 
-func (t Terminal) key(file string) (string, error) {
+func (t Terminal) readKeyFile(file string) (string, error) {
 	if file == "" {
 		if key := t.Env(keyVariable); key != "" {
 			return key, nil

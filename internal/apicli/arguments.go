@@ -46,28 +46,28 @@ func (v *argumentFlag) Set(text string) error {
 	if !utf8.ValidString(text) {
 		return errors.New("is not UTF-8")
 	}
-	value, err := v.read(text)
+	value, err := v.parse(text)
 	if err != nil {
 		return err
 	}
-	if more, ok := value.([]any); ok {
-		if before, ok := v.args.values[v.argument.Name].([]any); ok {
-			value = slices.Concat(before, more)
+	if newValues, ok := value.([]any); ok {
+		if oldValues, ok := v.args.values[v.argument.Name].([]any); ok {
+			value = slices.Concat(oldValues, newValues)
 		}
-	} else if _, twice := v.args.values[v.argument.Name]; twice {
+	} else if _, isDuplicate := v.args.values[v.argument.Name]; isDuplicate {
 		return errors.New("is given twice")
 	}
 	v.args.values[v.argument.Name] = value
 	return nil
 }
 
-func (v *argumentFlag) read(text string) (any, error) {
+func (v *argumentFlag) parse(text string) (any, error) {
 	if v.argument.Nullable && text == "null" {
 		return nil, nil //nolint:nilnil // null is the value
 	}
 	switch v.argument.Type {
 	case "integer":
-		return integer(text)
+		return parseInteger(text)
 	case "boolean":
 		b, err := strconv.ParseBool(text)
 		if err != nil {
@@ -75,7 +75,7 @@ func (v *argumentFlag) read(text string) (any, error) {
 		}
 		return b, nil
 	case "integers", "strings":
-		return list(v.argument.Type, text)
+		return parseList(v.argument.Type, text)
 	case "objects":
 		objects := []any{}
 		if err := json.Unmarshal([]byte(text), &objects); err != nil {
@@ -86,7 +86,7 @@ func (v *argumentFlag) read(text string) (any, error) {
 	return text, nil
 }
 
-func list(listType, text string) ([]any, error) {
+func parseList(listType, text string) ([]any, error) {
 	values := []any{}
 	if text == "" {
 		return values, nil
@@ -96,7 +96,7 @@ func list(listType, text string) ([]any, error) {
 			values = append(values, strings.TrimSpace(part))
 			continue
 		}
-		n, err := integer(part)
+		n, err := parseInteger(part)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func list(listType, text string) ([]any, error) {
 	return values, nil
 }
 
-func integer(text string) (int64, error) {
+func parseInteger(text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
 		return 0, errors.New("is not an integer")
@@ -124,7 +124,7 @@ func (g *arguments) callOptions(key string) []client.CallOption {
 // setPositional sets the path arguments, in order, from the positional command-line arguments.
 func (g *arguments) setPositional(args []string) error {
 	for _, a := range g.operation.Arguments {
-		if _, there := g.values[a.Name]; a.In != "path" || there {
+		if _, ok := g.values[a.Name]; a.In != "path" || ok {
 			continue
 		}
 		if len(args) == 0 {
@@ -167,7 +167,7 @@ func (g *arguments) addJSON(text string, in io.Reader) error {
 		return usagef("--json must be a JSON object")
 	}
 	for name, member := range members {
-		if _, twice := g.values[name]; twice {
+		if _, isDuplicate := g.values[name]; isDuplicate {
 			return usagef("%s is given both in --json and as a flag", name)
 		}
 		g.values[name] = member
@@ -179,11 +179,11 @@ func (g *arguments) addJSON(text string, in io.Reader) error {
 func (g *arguments) checkRequired() error {
 	var missing []string
 	for _, a := range g.operation.Arguments {
-		_, there := g.values[a.Name]
+		_, ok := g.values[a.Name]
 		switch {
-		case there || !a.Required:
+		case ok || !a.Required:
 		case a.In == "path":
-			missing = append(missing, positional(a))
+			missing = append(missing, positionalPlaceholder(a))
 		default:
 			missing = append(missing, "--"+flagName(a))
 		}
@@ -201,7 +201,7 @@ type uploadResult struct {
 	Error   string `json:"error,omitempty"`
 }
 
-func uploadReport(paths []string, results []client.Uploaded) map[string]any {
+func newUploadReport(paths []string, results []client.Uploaded) map[string]any {
 	files := make([]uploadResult, len(results))
 	for i, r := range results {
 		files[i] = uploadResult{File: paths[i], MediaID: r.MediaID}

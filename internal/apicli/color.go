@@ -55,9 +55,9 @@ func paintList(table string) string {
 func statusColumns(headings string) []int {
 	var columns []int
 	for _, name := range []string{"STATUS", "STATE"} {
-		at := strings.Index("  "+headings+"  ", "  "+name+"  ")
-		if at >= 0 {
-			columns = append(columns, utf8.RuneCountInString(headings[:at]))
+		i := strings.Index("  "+headings+"  ", "  "+name+"  ")
+		if i >= 0 {
+			columns = append(columns, utf8.RuneCountInString(headings[:i]))
 		}
 	}
 	slices.Sort(columns)
@@ -67,13 +67,13 @@ func statusColumns(headings string) []int {
 
 func paintStatus(line string, columns []int) string {
 	runes := []rune(line)
-	for _, at := range columns {
-		if at >= len(runes) {
+	for _, column := range columns {
+		if column >= len(runes) {
 			continue
 		}
-		value, rest, _ := strings.Cut(string(runes[at:]), " ")
+		value, rest, _ := strings.Cut(string(runes[column:]), " ")
 		if color := statusColors[value]; color != "" {
-			runes = []rune(string(runes[:at]) + paint(true, color, value) + strings.Repeat(" ", min(1, len(rest))) + rest)
+			runes = []rune(string(runes[:column]) + paint(true, color, value) + strings.Repeat(" ", min(1, len(rest))) + rest)
 		}
 	}
 	return string(runes)

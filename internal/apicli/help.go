@@ -87,7 +87,7 @@ func printHelp(w io.Writer, o client.Operation) {
 	for _, a := range o.Arguments {
 		alternative := ""
 		if a.In == "path" {
-			alternative = positional(a) + " or "
+			alternative = positionalPlaceholder(a) + " or "
 		}
 		fmt.Fprintf(w, "  %s--%s %s%s\n", alternative, flagName(a), valuePlaceholder(a), argumentNote(a))
 		if a.Description != "" {
@@ -105,14 +105,14 @@ func positionalPlaceholders(o client.Operation) string {
 	var text strings.Builder
 	for _, a := range o.Arguments {
 		if a.In == "path" {
-			text.WriteString(" " + positional(a))
+			text.WriteString(" " + positionalPlaceholder(a))
 		}
 	}
 	return text.String()
 }
 
-// positional returns the placeholder of a path argument.
-func positional(a client.Argument) string { return strings.ToUpper(a.Name) }
+// positionalPlaceholder returns the placeholder of a path argument.
+func positionalPlaceholder(a client.Argument) string { return strings.ToUpper(a.Name) }
 
 func valuePlaceholder(a client.Argument) string {
 	if len(a.Values) > 0 {

@@ -115,8 +115,8 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 	}
 	a, err := c.Call(ctx, "get_identity", nil)
 	if err != nil {
-		if rejected, ok := errors.AsType[*client.Error](err); ok {
-			return fmt.Errorf("the service rejects the credential: %s (%s)", rejected.Detail, rejected.Code)
+		if apiErr, ok := errors.AsType[*client.Error](err); ok {
+			return fmt.Errorf("the service rejects the credential: %s (%s)", apiErr.Detail, apiErr.Code)
 		}
 		return fmt.Errorf("checking the credential: %w", err)
 	}

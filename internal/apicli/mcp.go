@@ -44,11 +44,11 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	if o.ReadOnly {
 		query.Set("read_only", "1")
 	}
-	address := baseURL(c.url) + "/mcp"
+	endpoint := baseURL(c.url) + "/mcp"
 	if len(query) > 0 {
-		address += "?" + query.Encode()
+		endpoint += "?" + query.Encode()
 	}
-	b := &bridge{address: address, credential: c.credential, out: t.Out, cancelFuncs: map[string]context.CancelFunc{},
+	b := &bridge{endpoint: endpoint, credential: c.credential, out: t.Out, cancelFuncs: map[string]context.CancelFunc{},
 		http: &http.Client{
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}}
@@ -57,7 +57,7 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 
 // bridge forwards messages from an assistant to the service, and responses from the service to the assistant.
 type bridge struct {
-	address    string
+	endpoint   string
 	credential func(context.Context) (string, error)
 	http       *http.Client
 	wg         sync.WaitGroup
@@ -94,7 +94,7 @@ func (b *bridge) serve(ctx context.Context, in io.Reader) error {
 		switch {
 		case len(raw) == 0:
 		case json.Unmarshal(raw, &m) != nil:
-			b.fail(json.RawMessage("null"), -32700, "The line is not a JSON-RPC message.")
+			b.writeError(json.RawMessage("null"), -32700, "The line is not a JSON-RPC message.")
 		case m.Method == "notifications/cancelled":
 			b.cancel(m.Params.RequestID)
 		default:
@@ -120,7 +120,7 @@ func (b *bridge) start(ctx context.Context, m message, raw []byte) {
 		defer cancel()
 		err := b.send(ctx, m, raw)
 		if err != nil && m.ID != nil && !errors.Is(ctx.Err(), context.Canceled) {
-			b.fail(m.ID, -32000, err.Error())
+			b.writeError(m.ID, -32000, err.Error())
 		}
 	})
 }
@@ -140,7 +140,7 @@ func (b *bridge) send(ctx context.Context, m message, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.address, bytes.NewReader(raw))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.endpoint, bytes.NewReader(raw))
 	if err != nil {
 		return fmt.Errorf("creating a request: %w", err)
 	}
@@ -165,8 +165,8 @@ func (b *bridge) send(ctx context.Context, m message, raw []byte) error {
 		return fmt.Errorf("the service cannot be reached: %w", err)
 	}
 	defer response.Body.Close()
-	kind, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
-	switch kind {
+	mediaType, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	switch mediaType {
 	case "application/json":
 		return b.writeResponse(m, response.Body)
 	case "text/event-stream":
@@ -186,14 +186,14 @@ func (b *bridge) writeResponse(m message, body io.Reader) error {
 		return fmt.Errorf("reading the response: %w", err)
 	}
 	if m.Method == "initialize" {
-		var answer struct {
+		var response struct {
 			Result struct {
 				Version string `json:"protocolVersion"` //nolint:tagliatelle // named by MCP
 			} `json:"result"`
 		}
-		if json.Unmarshal(raw, &answer) == nil {
+		if json.Unmarshal(raw, &response) == nil {
 			b.mu.Lock()
-			b.version = answer.Result.Version
+			b.version = response.Result.Version
 			b.mu.Unlock()
 		}
 	}
@@ -238,7 +238,7 @@ func problemError(body io.Reader) error {
 	return fmt.Errorf("%s (%s)", p.Detail, p.Code)
 }
 
-func (b *bridge) fail(id json.RawMessage, code int, text string) {
+func (b *bridge) writeError(id json.RawMessage, code int, text string) {
 	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}})
 	if err == nil {
 		_ = b.write(raw) // a write fails only if the assistant has disconnected

@@ -50,9 +50,9 @@ func (t Terminal) printAs(raw json.RawMessage, o output) error {
 	var err error
 	switch {
 	case o.field != "":
-		values[0], err = member(raw, o.field)
+		values[0], err = findMember(raw, o.field)
 	case o.jq != "":
-		values, err = query(raw, o.jq)
+		values, err = runQuery(raw, o.jq)
 	}
 	if err != nil {
 		return err
@@ -80,8 +80,8 @@ func (t Terminal) printValue(value json.RawMessage, o output) error {
 	return t.print(value)
 }
 
-// member returns the member of a JSON value at a path such as data.posts.0.id.
-func member(raw json.RawMessage, path string) (json.RawMessage, error) {
+// findMember returns the findMember of a JSON value at a path such as data.posts.0.id.
+func findMember(raw json.RawMessage, path string) (json.RawMessage, error) {
 	for name := range strings.SplitSeq(path, ".") {
 		var object map[string]json.RawMessage
 		var list []json.RawMessage
@@ -97,25 +97,25 @@ func member(raw json.RawMessage, path string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// query returns the results of a jq expression.
-func query(raw json.RawMessage, expression string) ([]json.RawMessage, error) {
-	parsed, err := gojq.Parse(expression)
+// runQuery returns the results of a jq expression.
+func runQuery(raw json.RawMessage, expression string) ([]json.RawMessage, error) {
+	expr, err := gojq.Parse(expression)
 	if err != nil {
 		return nil, usagef("--jq: %w", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var in any
-	if err := d.Decode(&in); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
 		return nil, fmt.Errorf("reading the response: %w", err)
 	}
 	var out []json.RawMessage
-	for results := parsed.Run(exactNumbers(in)); ; {
+	for results := expr.Run(convertNumbers(value)); ; {
 		v, ok := results.Next()
 		if !ok {
 			return out, nil
 		}
-		if err, failed := v.(error); failed {
+		if err, isErr := v.(error); isErr {
 			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
 				return out, nil
 			}
@@ -129,8 +129,8 @@ func query(raw json.RawMessage, expression string) ([]json.RawMessage, error) {
 	}
 }
 
-// exactNumbers converts numbers to types that gojq supports. Integers that fit in an int stay exact.
-func exactNumbers(v any) any {
+// convertNumbers converts numbers to types that gojq supports. Integers that fit in an int stay exact.
+func convertNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil && n >= math.MinInt && n <= math.MaxInt {
@@ -140,11 +140,11 @@ func exactNumbers(v any) any {
 		return f
 	case []any:
 		for i := range v {
-			v[i] = exactNumbers(v[i])
+			v[i] = convertNumbers(v[i])
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = exactNumbers(v[name])
+			v[name] = convertNumbers(v[name])
 		}
 	}
 	return v
@@ -156,16 +156,16 @@ func (t Terminal) printYAML(value json.RawMessage) error {
 	if err := yaml.Unmarshal(value, &node); err != nil { // valid because JSON is a subset of YAML
 		return fmt.Errorf("reading the response as YAML: %w", err)
 	}
-	blockStyle(&node)
-	e := yaml.NewEncoder(t.Out)
-	e.SetIndent(2)
-	return errors.Join(e.Encode(&node), e.Close())
+	useBlockStyle(&node)
+	enc := yaml.NewEncoder(t.Out)
+	enc.SetIndent(2)
+	return errors.Join(enc.Encode(&node), enc.Close())
 }
 
-func blockStyle(n *yaml.Node) {
+func useBlockStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {
-		blockStyle(child)
+		useBlockStyle(child)
 	}
 }
 
@@ -194,13 +194,13 @@ func (t Terminal) printTable(value json.RawMessage) error {
 	writeRow := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
 	var headings []string
 	for _, c := range columns {
-		headings = append(headings, heading(c))
+		headings = append(headings, formatHeading(c))
 	}
 	writeRow(headings)
 	for _, row := range rows {
 		cells := make([]string, len(columns))
 		for i, c := range columns {
-			cells[i], _ = cell(row, c)
+			cells[i], _ = formatCell(row, c)
 			if c != "id" && !strings.HasSuffix(c, "_id") {
 				cells[i] = shorten(cells[i])
 			}
@@ -223,8 +223,8 @@ func printItem(w io.Writer, object json.RawMessage, prefix string) {
 		return
 	}
 	for _, name := range memberNames(object) {
-		if text, ok := cell(object, name); ok {
-			fmt.Fprintf(w, "%s\t%s\n", heading(prefix+name), text)
+		if text, ok := formatCell(object, name); ok {
+			fmt.Fprintf(w, "%s\t%s\n", formatHeading(prefix+name), text)
 		} else if prefix == "" {
 			printItem(w, members[name], name+"_")
 		}
@@ -276,15 +276,15 @@ func columnsOf(rows []json.RawMessage) []string {
 	for _, row := range rows {
 		next := 0
 		for _, name := range memberNames(row) {
-			if _, ok := cell(row, name); !ok {
+			if _, ok := formatCell(row, name); !ok {
 				continue
 			}
-			at := slices.Index(columns, name)
-			if at < 0 {
-				at = next
-				columns = slices.Insert(columns, at, name)
+			i := slices.Index(columns, name)
+			if i < 0 {
+				i = next
+				columns = slices.Insert(columns, i, name)
 			}
-			next = at + 1
+			next = i + 1
 		}
 	}
 	return columns
@@ -293,14 +293,14 @@ func columnsOf(rows []json.RawMessage) []string {
 // memberNames returns the names of an object's members in their original order.
 func memberNames(object json.RawMessage) []string {
 	var out []string
-	d := json.NewDecoder(bytes.NewReader(object))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil
 	}
-	for d.More() {
-		name, err := d.Token()
+	for dec.More() {
+		name, err := dec.Token()
 		var value json.RawMessage
-		if err != nil || d.Decode(&value) != nil {
+		if err != nil || dec.Decode(&value) != nil {
 			break
 		}
 		out = append(out, fmt.Sprint(name))
@@ -310,9 +310,9 @@ func memberNames(object json.RawMessage) []string {
 
 const maxCell = 48 // maximum number of characters in a cell
 
-// cell returns a scalar member as one line of text, and reports whether the object has such a member. An instant is
+// formatCell returns a scalar member as one line of text, and reports whether the object has such a member. An instant is
 // formatted in the team's time zone. Spaces replace control characters, which could affect the terminal.
-func cell(object json.RawMessage, name string) (string, bool) {
+func formatCell(object json.RawMessage, name string) (string, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
 		return "", false
@@ -358,4 +358,4 @@ func shorten(text string) string {
 	return text
 }
 
-func heading(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "_", " ")) }
+func formatHeading(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "_", " ")) }

@@ -48,9 +48,9 @@ func resourceVerb(o client.Operation) (string, string) {
 	if len(segments) == 1 && verb == "get" { // get_identity, on the resource me
 		return segments[0], verb
 	}
-	known := strings.Split(segments[0], "-")
+	resourceWords := strings.Split(segments[0], "-")
 	for _, word := range words[1:] {
-		if !slices.ContainsFunc(known, func(k string) bool { return singular(k) == singular(word) }) {
+		if !slices.ContainsFunc(resourceWords, func(k string) bool { return singular(k) == singular(word) }) {
 			verb += "-" + word
 		}
 	}
@@ -109,7 +109,7 @@ func findOperation(args []string) (client.Operation, []string, error) {
 func Suggestion(name string, known []string) string {
 	best, leastDistance := "", 1+len(name)/3
 	for _, k := range known {
-		if d := distance(name, k); d <= leastDistance && (best == "" || d < leastDistance) {
+		if d := levenshtein(name, k); d <= leastDistance && (best == "" || d < leastDistance) {
 			best, leastDistance = k, d
 		}
 	}
@@ -119,8 +119,8 @@ func Suggestion(name string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// distance returns the Levenshtein distance between two names.
-func distance(a, b string) int {
+// levenshtein returns the Levenshtein levenshtein between two names.
+func levenshtein(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -129,12 +129,12 @@ func distance(a, b string) int {
 		diagonal := row[0]
 		row[0] = i + 1
 		for j := range b {
-			change := diagonal
+			cost := diagonal
 			if a[i] != b[j] {
-				change++
+				cost++
 			}
 			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
 		}
 	}
 	return row[len(b)]

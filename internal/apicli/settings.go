@@ -49,8 +49,8 @@ func (s *settings) flags(name string, callArgs *arguments) flagSet {
 	if f.Lookup("profile") == nil {
 		f.StringVar(&s.profile, "profile", s.profile, "")
 	}
-	first := s.timeout == 0
-	if first {
+	isFirst := s.timeout == 0
+	if isFirst {
 		s.attempts, s.timeout = 5, defaultTimeout
 	}
 	f.StringVar(&s.keyFile, "key-file", s.keyFile, "")
@@ -94,8 +94,8 @@ var (
 // misplaced secret.
 func redactFlagError(err error) string {
 	text := err.Error()
-	if found := invalidValue.FindStringSubmatch(text); found != nil {
-		return "--" + found[1] + " " + strings.Replace(found[2], "parse error", "has an invalid value", 1)
+	if match := invalidValue.FindStringSubmatch(text); match != nil {
+		return "--" + match[1] + " " + strings.Replace(match[2], "parse error", "has an invalid value", 1)
 	}
 	text = missingValue.ReplaceAllString(text, "this flag needs a value: --")
 	return unknownFlag.ReplaceAllString(text, "unknown flag: --")

@@ -48,8 +48,8 @@ func status(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[*client.UnansweredError](err); ok || errors.Is(err, context.DeadlineExceeded) {
 		return StatusUnavailable
 	}
-	if rejected, ok := errors.AsType[*client.Error](err); ok {
-		return exitStatus(rejected.Status)
+	if apiErr, ok := errors.AsType[*client.Error](err); ok {
+		return exitStatus(apiErr.Status)
 	}
 	return StatusFailed
 }
@@ -119,30 +119,30 @@ func (t Terminal) printError(err error) {
 
 // printRepeatHint prints how to safely repeat a write that may have taken effect, or how to continue with its job.
 func (t Terminal) printRepeatHint(err error) {
-	if u, ok := errors.AsType[*unfinishedError](err); ok {
+	if unfinished, ok := errors.AsType[*unfinishedError](err); ok {
 		fmt.Fprintf(t.Err,
-			"The job %s was accepted and continues. To wait for it, run: pressroom call get_job %s --wait\n", u.job,
-			u.job)
-		if u.key != "" {
-			fmt.Fprintf(t.Err, "Repeating the command with --idempotency-key %s is also safe.\n", u.key)
+			"The job %s was accepted and continues. To wait for it, run: pressroom call get_job %s --wait\n", unfinished.job,
+			unfinished.job)
+		if unfinished.key != "" {
+			fmt.Fprintf(t.Err, "Repeating the command with --idempotency-key %s is also safe.\n", unfinished.key)
 		}
 		return
 	}
-	if lost, ok := errors.AsType[*client.UnansweredError](err); ok && lost.Unsent {
+	if unanswered, ok := errors.AsType[*client.UnansweredError](err); ok && unanswered.Unsent {
 		fmt.Fprintln(t.Err, "The service could not be reached, so nothing was done. "+
 			"Check that it is running at the URL in --url or "+urlVariable+".")
 		return
-	} else if ok && lost.IdempotencyKey != "" {
+	} else if ok && unanswered.IdempotencyKey != "" {
 		fmt.Fprintf(t.Err, "The write may have taken effect. Repeating the command with --idempotency-key %s is safe.\n",
-			lost.IdempotencyKey)
+			unanswered.IdempotencyKey)
 	}
-	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.IdempotencyKey != "" &&
-		exitStatus(rejected.Status) == StatusUnavailable {
-		if rejected.Code == client.CodeProviderUnavailable { // nothing was done
+	if apiErr, ok := errors.AsType[*client.Error](err); ok && apiErr.IdempotencyKey != "" &&
+		exitStatus(apiErr.Status) == StatusUnavailable {
+		if apiErr.Code == client.CodeProviderUnavailable { // nothing was done
 			return
 		}
 		fmt.Fprintf(t.Err,
 			"Part of the write may have taken effect. Repeating the command with --idempotency-key %s is safe.\n",
-			rejected.IdempotencyKey)
+			apiErr.IdempotencyKey)
 	}
 }

@@ -61,7 +61,7 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	if len(results) == 0 {
 		return uploadErr
 	}
-	raw, err := json.Marshal(uploadReport(paths, results))
+	raw, err := json.Marshal(newUploadReport(paths, results))
 	if err != nil {
 		return errors.Join(fmt.Errorf("encoding the response: %w", err), uploadErr)
 	}

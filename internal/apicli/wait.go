@@ -21,13 +21,13 @@ type unfinishedError struct {
 	key string // idempotency key of the call that started the job; empty for get_job
 }
 
-func (u *unfinishedError) Unwrap() error { return u.error }
+func (e *unfinishedError) Unwrap() error { return e.error }
 
 // wait makes a call that starts a job, and waits for the job. For get_job, it waits for the job that the arguments
 // name.
 func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
 	if callArgs.operation.Name == getJob {
-		return t.waitFor(ctx, c, s, callArgs)
+		return t.waitForJob(ctx, c, s, callArgs)
 	}
 	a, err := c.Call(ctx, callArgs.operation.Name, callArgs.values, callArgs.callOptions(s.key)...)
 	if err != nil {
@@ -41,27 +41,27 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, callAr
 			t.printResponse(callArgs.operation.Name, a.Raw, a.IdempotencyKey, output{format: s.output.format}))
 	}
 	last := a.Raw
-	ended, err := c.Wait(ctx, started.JobID)
-	if ended != nil {
-		last = ended.Raw
+	finishedJob, err := c.Wait(ctx, started.JobID)
+	if finishedJob != nil {
+		last = finishedJob.Raw
 	}
-	if _, failed := errors.AsType[*client.JobFailedError](err); err != nil && !failed {
+	if _, ok := errors.AsType[*client.JobFailedError](err); err != nil && !ok {
 		err = &unfinishedError{err, started.JobID, a.IdempotencyKey}
 	}
 	return errors.Join(t.printResponse(callArgs.operation.Name, last, a.IdempotencyKey, s.output), err)
 }
 
-// waitFor runs get_job with --wait. Arguments other than the job's ID, such as a cursor, apply to the finished job.
-func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
+// waitForJob runs get_job with --wait. Arguments other than the job's ID, such as a cursor, apply to the finished job.
+func (t Terminal) waitForJob(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
 	var in client.GetJobInput
 	raw, err := json.Marshal(callArgs.values)
 	if err := cmp.Or(err, json.Unmarshal(raw, &in)); err != nil {
 		return usagef("%s: an argument has the wrong type", getJob)
 	}
-	ended, err := c.Wait(ctx, in.JobID)
-	if _, failed := errors.AsType[*client.JobFailedError](err); err != nil && !failed {
-		if ended != nil {
-			err = errors.Join(t.printAs(ended.Raw, s.output), err)
+	finishedJob, err := c.Wait(ctx, in.JobID)
+	if _, ok := errors.AsType[*client.JobFailedError](err); err != nil && !ok {
+		if finishedJob != nil {
+			err = errors.Join(t.printAs(finishedJob.Raw, s.output), err)
 		}
 		if ctx.Err() != nil {
 			return &unfinishedError{err, in.JobID, ""}

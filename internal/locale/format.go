@@ -190,8 +190,8 @@ func (l *Language) Count(value any) string {
 	if n < 0 {
 		sign, digits = "−", digits[1:]
 	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + l.conventions.thousands + digits[at:]
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + l.conventions.thousands + digits[i:]
 	}
 	return sign + digits
 }
@@ -208,8 +208,8 @@ func (l *Language) LocalizeDecimal(number string) string {
 }
 
 // Percent formats a fraction as a percentage with one decimal: 0.123 as 12.3%.
-func (l *Language) Percent(share float64) string {
-	return l.Decimal(share*100, 1) + l.conventions.percent
+func (l *Language) Percent(fraction float64) string {
+	return l.Decimal(fraction*100, 1) + l.conventions.percent
 }
 
 // Bytes formats a size in decimal units, as most systems do.
@@ -242,8 +242,8 @@ func join(words []string, conjunction string) string {
 	return strings.Join(words[:len(words)-1], ", ") + conjunction + words[len(words)-1]
 }
 
-// indexedNumber matches the verb for a number with an argument index, such as %[1]d.
-var indexedNumber = regexp.MustCompile(`%(\[\d+\])d`)
+// indexedNumberVerb matches the verb for a number with an argument index, such as %[1]d.
+var indexedNumberVerb = regexp.MustCompile(`%(\[\d+\])d`)
 
 // isNumber reports whether a value has one of the number types that pages show.
 func isNumber(value any) bool {

@@ -150,11 +150,11 @@ func (l *Language) sprintf(format string, args []any) string {
 			formatted[i] = l.Count(arg)
 		} else if key, ok := arg.(Key); ok {
 			formatted[i] = l.T(key)
-		} else if at, ok := arg.(Instant); ok {
-			formatted[i] = l.Format(at.Time, at.Layout)
+		} else if instant, ok := arg.(Instant); ok {
+			formatted[i] = l.Format(instant.Time, instant.Layout)
 		}
 	}
-	return fmt.Sprintf(strings.ReplaceAll(indexedNumber.ReplaceAllString(format, "%${1}s"), "%d", "%s"), formatted...)
+	return fmt.Sprintf(strings.ReplaceAll(indexedNumberVerb.ReplaceAllString(format, "%${1}s"), "%d", "%s"), formatted...)
 }
 
 func escapeArgs(args []any) []any {
@@ -170,8 +170,8 @@ func escapeArgs(args []any) []any {
 				out[i] = arg
 			} else if key, ok := arg.(Key); ok {
 				out[i] = key
-			} else if at, ok := arg.(Instant); ok {
-				out[i] = at
+			} else if instant, ok := arg.(Instant); ok {
+				out[i] = instant
 			} else {
 				out[i] = template.HTMLEscapeString(fmt.Sprint(arg))
 			}

@@ -64,10 +64,10 @@ func (c Creator) Forbids(option string) bool {
 
 // Next steps that apply to every network.
 const (
-	reconnect  = "Connect the account again, and allow everything."
-	retryLater = "Run the check again later."
+	reconnectStep  = "Connect the account again, and allow everything."
+	retryLaterStep = "Run the check again later."
 
-	compareApp = "Compare the app's ID and secret with the network's developer console."
+	compareAppStep = "Compare the app's ID and secret with the network's developer console."
 )
 
 // CallFinding returns the finding for a call that returned err. The result is CheckPassed if err is nil.
@@ -78,7 +78,7 @@ func CallFinding(platform, subject string, err error) Finding {
 	finding := Finding{Subject: subject, Result: CheckFailed, Detail: err.Error()}
 	netErr, ok := errors.AsType[*Error](err)
 	if !ok {
-		finding.Result, finding.NextStep = CheckUnclear, retryLater
+		finding.Result, finding.NextStep = CheckUnclear, retryLaterStep
 		return finding
 	}
 	finding.Detail = cmp.Or(netErr.Message, netErr.Code, "The network did not respond.")
@@ -87,7 +87,7 @@ func CallFinding(platform, subject string, err error) Finding {
 	}
 	switch netErr.Class {
 	case ReconnectRequired, RefreshRequired:
-		finding.NextStep, finding.Expired = reconnect, netErr.Class == RefreshRequired
+		finding.NextStep, finding.Expired = reconnectStep, netErr.Class == RefreshRequired
 		if step := nextSteps[platform][netErr.Code]; netErr.Code != "" && step != "" {
 			finding.NextStep = step
 		}
@@ -96,7 +96,7 @@ func CallFinding(platform, subject string, err error) Finding {
 	case AppNotApproved:
 		finding.NextStep = NextStep(platform, netErr.Code)
 	case RateLimited, Transient, OutcomeUnknown, Processing, HostBlocked:
-		finding.Result, finding.NextStep = CheckUnclear, retryLater
+		finding.Result, finding.NextStep = CheckUnclear, retryLaterStep
 	case Rejected, RejectedMedia, Duplicate:
 		finding.NextStep = NextStep(platform, "")
 	}
@@ -112,7 +112,7 @@ func CredentialsFinding(platform, app string, err error) Finding {
 	case !ok:
 	// RFC 6749, section 5.2
 	case netErr.Status == http.StatusUnauthorized, netErr.Code == "invalid_client", netErr.Code == "unauthorized_client":
-		finding.Result, finding.NextStep = CheckFailed, compareApp
+		finding.Result, finding.NextStep = CheckFailed, compareAppStep
 	case netErr.Class == ReconnectRequired:
 		return Finding{Subject: finding.Subject, Result: CheckPassed}
 	}
@@ -134,7 +134,7 @@ func CheckScopes(granted []string, required ...RequiredScope) []Finding {
 		finding := Finding{Subject: "permission " + scope.Scope, Result: CheckPassed}
 		if !slices.Contains(granted, scope.Scope) {
 			finding.Result, finding.Detail = CheckFailed, "Not granted: "+scope.Effect+"."
-			finding.NextStep = "Give the app the permission in the network's developer console. " + reconnect
+			finding.NextStep = "Give the app the permission in the network's developer console. " + reconnectStep
 		}
 		out = append(out, finding)
 	}

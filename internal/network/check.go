@@ -13,26 +13,26 @@ import (
 // Check returns what the network would reject, or accept only with changes. It numbers images and videos by their
 // position in the post. Sizes and durations of 0 are unknown and not checked.
 func (r Rules) Check(c Content) []Problem {
-	return slices.Concat(r.checkText(c), r.checkCounts(c.Text), r.checkNumbers(c.Media), r.checkMedia(c.Media))
+	return slices.Concat(r.checkText(c), r.checkTextCounts(c.Text), r.checkMediaCounts(c.Media), r.checkMedia(c.Media))
 }
 
 func (r Rules) checkText(c Content) []Problem {
 	if !r.Media.Required && len(c.Media) == 0 && isBlank(c.Text) {
-		return []Problem{blocking("caption_missing", "A post on %s needs text, an image or a video. Add one.", r.Title)}
+		return []Problem{blockingProblem("caption_missing", "A post on %s needs text, an image or a video. Add one.", r.Title)}
 	}
 	if limit := r.maxLength(c); r.Text.Unit.Count != nil && limit > 0 {
 		if count := r.Text.Unit.Count(c.Text); count > limit {
-			return []Problem{r.tooLong(count, limit, r.Text.Unit.Name)}
+			return []Problem{r.tooLongProblem(count, limit, r.Text.Unit.Name)}
 		}
 	}
 	if at := strings.IndexAny(c.Text, r.Text.Forbidden); at >= 0 {
 		return []Problem{
-			blocking("caption_characters", "%s does not allow the character %s. Remove it.", r.Title,
+			blockingProblem("caption_characters", "%s does not allow the character %s. Remove it.", r.Title,
 				characterName(c.Text[at:])),
 		}
 	}
 	if r.Text.MaxBytes > 0 && len(c.Text) > r.Text.MaxBytes {
-		return []Problem{r.tooLong(len(c.Text), r.Text.MaxBytes, "bytes")}
+		return []Problem{r.tooLongProblem(len(c.Text), r.Text.MaxBytes, "bytes")}
 	}
 	return nil
 }
@@ -41,10 +41,10 @@ func (r Rules) checkText(c Content) []Problem {
 func (r Rules) CheckFirstComment(text string) []Problem {
 	limit := r.FirstComment
 	if isBlank(text) {
-		return []Problem{blocking("caption_missing", "The first comment has no visible text. Write one, or clear it.")}
+		return []Problem{blockingProblem("caption_missing", "The first comment has no visible text. Write one, or clear it.")}
 	}
 	if count := limit.Unit.Count(text); count > limit.MaxLength {
-		return []Problem{r.tooLong(count, limit.MaxLength, limit.Unit.Name)}
+		return []Problem{r.tooLongProblem(count, limit.MaxLength, limit.Unit.Name)}
 	}
 	return nil
 }
@@ -63,38 +63,38 @@ func isBlank(text string) bool {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }) == ""
 }
 
-func (r Rules) tooLong(count, limit int, unit string) Problem {
-	return blocking("caption_too_long", "Too long for %s: %d/%d %s. Shorten the text.", r.Title, count, limit, unit)
+func (r Rules) tooLongProblem(count, limit int, unit string) Problem {
+	return blockingProblem("caption_too_long", "Too long for %s: %d/%d %s. Shorten the text.", r.Title, count, limit, unit)
 }
 
-func (r Rules) checkCounts(text string) []Problem {
+func (r Rules) checkTextCounts(text string) []Problem {
 	links := Links(text)
 	slices.Sort(links)
 	return slices.Concat(
-		r.checkCount("hashtags_too_many", "hashtags", r.Hashtags, len(Hashtags(text))),
-		r.checkCount("mentions_too_many", "mentions", r.Mentions, len(Mentions(text))),
-		r.checkCount("cashtags_too_many", "cashtags", r.Cashtags, len(Cashtags(text))),
-		r.checkCount("links_too_many", "distinct links", r.Links, len(slices.Compact(links))))
+		r.checkTextCount("hashtags_too_many", "hashtags", r.Hashtags, len(Hashtags(text))),
+		r.checkTextCount("mentions_too_many", "mentions", r.Mentions, len(Mentions(text))),
+		r.checkTextCount("cashtags_too_many", "cashtags", r.Cashtags, len(Cashtags(text))),
+		r.checkTextCount("links_too_many", "distinct links", r.Links, len(slices.Compact(links))))
 }
 
-func (r Rules) checkCount(code, noun string, c Count, count int) []Problem {
+func (r Rules) checkTextCount(code, noun string, c Count, count int) []Problem {
 	switch {
 	case c.Limit > 0 && count > c.Limit:
 		return []Problem{
-			blocking(code, "Too many %s for %s: %d/%d. Remove %d.", noun, r.Title, count, c.Limit, count-c.Limit),
+			blockingProblem(code, "Too many %s for %s: %d/%d. Remove %d.", noun, r.Title, count, c.Limit, count-c.Limit),
 		}
 	case c.SoftLimit > 0 && count > c.SoftLimit:
 		return []Problem{
-			warning(code, "The text has %d %s; %s may ignore more than %d.", count, noun, r.Title, c.SoftLimit),
+			warningProblem(code, "The text has %d %s; %s may ignore more than %d.", count, noun, r.Title, c.SoftLimit),
 		}
 	}
 	return nil
 }
 
-// checkNumbers returns problems with the number of media items: no media, too many items, or images mixed with videos.
-func (r Rules) checkNumbers(media []Media) []Problem {
+// checkMediaCounts returns problems with the number of media items: no media, too many items, or images mixed with videos.
+func (r Rules) checkMediaCounts(media []Media) []Problem {
 	if len(media) == 0 && r.Media.Required {
-		return []Problem{blocking("media_missing", "A post on %s needs %s. Add one.", r.Title, r.requiredMedia())}
+		return []Problem{blockingProblem("media_missing", "A post on %s needs %s. Add one.", r.Title, r.requiredMedia())}
 	}
 	images := 0
 	for _, m := range media {
@@ -106,24 +106,24 @@ func (r Rules) checkNumbers(media []Media) []Problem {
 	var problems []Problem
 	if images > 0 && videos > 0 && r.Images.Max > 0 && r.Videos.Max > 0 && !r.Media.AllowMixed {
 		problems = append(problems,
-			blocking("media_mix", "A post on %s can have images or a video, not both. Remove one kind.", r.Title))
+			blockingProblem("media_mix", "A post on %s can have images or a video, not both. Remove one kind.", r.Title))
 	}
-	problems = append(problems, r.checkNumber(images, r.Images.Max, "image", r.Images.amount())...)
-	problems = append(problems, r.checkNumber(videos, r.Videos.Max, "video", quantity(r.Videos.Max, "video"))...)
+	problems = append(problems, r.checkMediaCount(images, r.Images.Max, "image", r.Images.amount())...)
+	problems = append(problems, r.checkMediaCount(videos, r.Videos.Max, "video", quantity(r.Videos.Max, "video"))...)
 	if len(problems) == 0 {
-		problems = r.checkNumber(len(media), r.Media.Max, "item", quantity(r.Media.Max, "item"))
+		problems = r.checkMediaCount(len(media), r.Media.Max, "item", quantity(r.Media.Max, "item"))
 	}
 	return problems
 }
 
-// checkNumber returns a problem if count exceeds limit. It ignores a limit of 0, because checkMedia reports media that
+// checkMediaCount returns a problem if count exceeds limit. It ignores a limit of 0, because checkMedia reports media that
 // the network does not allow.
-func (r Rules) checkNumber(count, limit int, noun, allowedText string) []Problem {
+func (r Rules) checkMediaCount(count, limit int, noun, allowedText string) []Problem {
 	if limit == 0 || count <= limit {
 		return nil
 	}
 	return []Problem{
-		blocking("media_too_many", "A post on %s can have %s; this one has %s. Remove %d.", r.Title, allowedText,
+		blockingProblem("media_too_many", "A post on %s can have %s; this one has %s. Remove %d.", r.Title, allowedText,
 			quantity(count, noun), count-limit),
 	}
 }
@@ -159,11 +159,11 @@ func (r Rules) checkMedia(media []Media) []Problem {
 		item := mediaItem{m, r.Title, mediaName(m, i+1)}
 		switch {
 		case !isImage(m):
-			problems = append(problems, item.video(r.Videos)...)
+			problems = append(problems, item.checkVideo(r.Videos)...)
 		case r.Images.Single.Type != "" && m.Type == r.Images.Single.Type:
 			problems = append(problems, item.checkSingleImage(r.Images.Single, len(media))...)
 		default:
-			problems = append(problems, item.image(r.Images)...)
+			problems = append(problems, item.checkImage(r.Images)...)
 		}
 	}
 	return problems
@@ -183,27 +183,27 @@ type mediaItem struct {
 	network, name string
 }
 
-func (m mediaItem) image(rules Images) []Problem {
+func (m mediaItem) checkImage(rules Images) []Problem {
 	if rules.Max == 0 {
-		return []Problem{blocking("media_type", "%s is an image, which %s does not allow. Remove it.", m.name, m.network)}
+		return []Problem{blockingProblem("media_type", "%s is an image, which %s does not allow. Remove it.", m.name, m.network)}
 	}
 	converted := slices.Contains(rules.Converted, m.Type)
 	if !converted && !slices.Contains(rules.Types, m.Type) {
-		return []Problem{m.wrongType(append(slices.Clone(rules.Types), rules.Converted...))}
+		return []Problem{m.wrongTypeProblem(append(slices.Clone(rules.Types), rules.Converted...))}
 	}
 	var problems []Problem
 	if converted {
-		problems = append(problems, warning("media_type", "%s is a %s; %s allows %s. It will be converted%s.",
+		problems = append(problems, warningProblem("media_type", "%s is a %s; %s allows %s. It will be converted%s.",
 			m.name, typeNames[m.Type], m.network, listTypes(rules.Types), gifNote(m.Type)))
 	}
 	if rules.MaxBytes > 0 && m.Size > rules.MaxBytes {
 		problems = append(problems,
-			warning("media_too_large", "%s has %d bytes; %s allows at most %d. It will be made smaller.",
+			warningProblem("media_too_large", "%s has %d bytes; %s allows at most %d. It will be made smaller.",
 				m.name, m.Size, m.network, rules.MaxBytes))
 	}
 	if side := max(m.Width, m.Height); rules.MaxSide > 0 && side > rules.MaxSide {
 		problems = append(problems,
-			warning("media_too_large",
+			warningProblem("media_too_large",
 				"%s has %d pixels on its longer side; %s allows at most %d. It will be made smaller.",
 				m.name, side, m.network, rules.MaxSide))
 	}
@@ -223,78 +223,78 @@ func (m mediaItem) checkSingleImage(rules SingleImage, total int) []Problem {
 	var problems []Problem
 	if total > 1 {
 		problems = append(problems,
-			blocking("media_mix", "%s is a %s; %s allows it only as the single image. Remove the other media.",
+			blockingProblem("media_mix", "%s is a %s; %s allows it only as the single image. Remove the other media.",
 				m.name, typeNames[m.Type], m.network))
 	}
-	return append(problems, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
+	return append(problems, m.checkSize(rules.MaxBytes, rules.MaxSide)...)
 }
 
-func (m mediaItem) video(rules Videos) []Problem {
+func (m mediaItem) checkVideo(rules Videos) []Problem {
 	if rules.Max == 0 {
-		return []Problem{blocking("media_type", "%s is a video, which %s does not allow. Remove it.", m.name, m.network)}
+		return []Problem{blockingProblem("media_type", "%s is a video, which %s does not allow. Remove it.", m.name, m.network)}
 	}
 	var problems []Problem
 	if !slices.Contains(rules.Types, m.Type) {
-		problems = append(problems, m.wrongType(rules.Types))
+		problems = append(problems, m.wrongTypeProblem(rules.Types))
 	}
-	problems = append(problems, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
+	problems = append(problems, m.checkSize(rules.MaxBytes, rules.MaxSide)...)
 	if m.Size > 0 && m.Size < rules.MinBytes {
 		problems = append(problems,
-			blocking("media_too_small", "%s has %d bytes; %s requires at least %d. Use a larger file.", m.name, m.Size,
+			blockingProblem("media_too_small", "%s has %d bytes; %s requires at least %d. Use a larger file.", m.name, m.Size,
 				m.network, rules.MinBytes))
 	}
 	if rules.MaxDuration > 0 && m.Duration > time.Duration(rules.MaxDuration) {
-		problems = append(problems, blocking("media_too_long", "%s lasts %.0f seconds; %s allows at most %.0f. Trim it.",
+		problems = append(problems, blockingProblem("media_too_long", "%s lasts %.0f seconds; %s allows at most %.0f. Trim it.",
 			m.name, math.Ceil(m.Duration.Seconds()), m.network, rules.MaxDuration.Seconds()))
 	}
 	if m.Duration > 0 && m.Duration < time.Duration(rules.MinDuration) {
-		problems = append(problems, blocking("media_too_short",
+		problems = append(problems, blockingProblem("media_too_short",
 			"%s lasts %.1f seconds; %s requires at least %g. Use a longer video.", m.name,
 			math.Floor(m.Duration.Seconds()*10)/10, m.network, rules.MinDuration.Seconds()))
 	}
 	if side := min(m.Width, m.Height); side > 0 && side < rules.MinSide {
-		problems = append(problems, blocking("media_aspect",
+		problems = append(problems, blockingProblem("media_aspect",
 			"%s has %d pixels on its shorter side; %s requires at least %d. Use a larger video.", m.name, side, m.network,
 			rules.MinSide))
 	}
 	return append(problems, m.checkAspect(rules.AspectRatios)...)
 }
 
-func (m mediaItem) wrongType(allowedTypes []string) Problem {
-	return blocking("media_type", "%s has a file type that %s does not support. Use %s.", m.name, m.network,
+func (m mediaItem) wrongTypeProblem(allowedTypes []string) Problem {
+	return blockingProblem("media_type", "%s has a file type that %s does not support. Use %s.", m.name, m.network,
 		listTypes(allowedTypes))
 }
 
-// tooLarge returns the problems with a media item that exceeds a limit and cannot be made smaller.
-func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
+// checkSize returns the problems with a media item that exceeds a limit and cannot be made smaller.
+func (m mediaItem) checkSize(maxBytes int64, maxSide int) []Problem {
 	var problems []Problem
 	if maxBytes > 0 && m.Size > maxBytes {
 		problems = append(problems,
-			blocking("media_too_large", "%s has %d bytes; %s allows at most %d. Use a smaller file.", m.name, m.Size,
+			blockingProblem("media_too_large", "%s has %d bytes; %s allows at most %d. Use a smaller file.", m.name, m.Size,
 				m.network, maxBytes))
 	}
 	if side := max(m.Width, m.Height); maxSide > 0 && side > maxSide {
 		problems = append(problems,
-			blocking("media_too_large", "%s has %d pixels on its longer side; %s allows at most %d. Use a smaller file.",
+			blockingProblem("media_too_large", "%s has %d pixels on its longer side; %s allows at most %d. Use a smaller file.",
 				m.name, side, m.network, maxSide))
 	}
 	return problems
 }
 
-// aspectSlack is the relative deviation of an aspect ratio that is tolerated, because sizes are whole pixels and
+// aspectTolerance is the relative deviation of an aspect ratio that is tolerated, because sizes are whole pixels and
 // networks round. For example, they give the ratio of 1200 by 628 as 1.91.
-const aspectSlack = 0.003
+const aspectTolerance = 0.003
 
-func (m mediaItem) checkAspect(s AspectRange) []Problem {
-	if s == (AspectRange{}) || m.Width <= 0 || m.Height <= 0 {
+func (m mediaItem) checkAspect(limits AspectRange) []Problem {
+	if limits == (AspectRange{}) || m.Width <= 0 || m.Height <= 0 {
 		return nil
 	}
-	shape := float64(m.Width) / float64(m.Height)
-	if shape >= s.Tallest.ratio()*(1-aspectSlack) && shape <= s.Widest.ratio()*(1+aspectSlack) {
+	ratio := float64(m.Width) / float64(m.Height)
+	if ratio >= limits.Tallest.ratio()*(1-aspectTolerance) && ratio <= limits.Widest.ratio()*(1+aspectTolerance) {
 		return nil
 	}
-	return []Problem{blocking("media_aspect", "%s has %d × %d pixels; %s allows aspect ratios from %s to %s. Crop it.",
-		m.name, m.Width, m.Height, m.network, s.Tallest, s.Widest)}
+	return []Problem{blockingProblem("media_aspect", "%s has %d × %d pixels; %s allows aspect ratios from %s to %s. Crop it.",
+		m.name, m.Width, m.Height, m.network, limits.Tallest, limits.Widest)}
 }
 
 var typeNames = map[string]string{
@@ -315,11 +315,11 @@ func listTypes(types []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-func blocking(code, format string, args ...any) Problem {
+func blockingProblem(code, format string, args ...any) Problem {
 	return Problem{Code: code, Blocking: true, Message: fmt.Sprintf(format, args...)}
 }
 
-// warning returns a problem that does not block the post.
-func warning(code, format string, args ...any) Problem {
+// warningProblem returns a problem that does not block the post.
+func warningProblem(code, format string, args ...any) Problem {
 	return Problem{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -163,7 +163,7 @@ func (c *Client) timeoutFor(call Call) time.Duration {
 
 func (c Call) request(ctx context.Context) (*http.Request, error) {
 	target, err := url.Parse(c.URL)
-	if err != nil || !isWeb(target) || target.User != nil {
+	if err != nil || !isWebURL(target) || target.User != nil {
 		return nil, errors.New("the URL is not http or https")
 	}
 	if len(c.Query) > 0 {
@@ -328,10 +328,12 @@ func Clip(text string, limit int) string {
 
 // WebURL returns the text if it is an http or https URL, so that it is safe as a link. Otherwise, it returns "".
 func WebURL(text string) string {
-	if u, err := url.Parse(text); err != nil || !isWeb(u) {
+	if u, err := url.Parse(text); err != nil || !isWebURL(u) {
 		return ""
 	}
 	return text
 }
 
-func isWeb(u *url.URL) bool { return (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" }
+func isWebURL(u *url.URL) bool {
+	return (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
+}

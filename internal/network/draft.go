@@ -15,10 +15,10 @@ type DraftCodec[D any] struct {
 }
 
 // Plan encodes the first draft of a publication.
-func (s DraftCodec[D]) Plan(first D) (Draft, error) {
-	draft, err := s.Encode(first)
+func (c DraftCodec[D]) Plan(first D) (Draft, error) {
+	draft, err := c.Encode(first)
 	if err != nil {
-		return nil, fmt.Errorf("planning %s: %w", s.Kind, err)
+		return nil, fmt.Errorf("planning %s: %w", c.Kind, err)
 	}
 	return draft, nil
 }
@@ -34,8 +34,8 @@ func (DraftCodec[D]) Encode(draft D) (Draft, error) {
 
 // Prepare applies advance to a draft and returns the changed draft. advance returns the wait before the next step, or 0
 // if the draft is ready. If advance fails, its changes are discarded.
-func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error)) (Draft, time.Duration, error) {
-	draft, err := s.decode(d)
+func (c DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error)) (Draft, time.Duration, error) {
+	draft, err := c.decode(d)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -43,7 +43,7 @@ func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error))
 	if err != nil {
 		return nil, 0, err
 	}
-	encoded, err := s.Encode(draft)
+	encoded, err := c.Encode(draft)
 	if err != nil {
 		return nil, 0, PermanentError(err)
 	}
@@ -51,23 +51,23 @@ func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error))
 }
 
 // Decode decodes a draft, whether it is prepared or not.
-func (s DraftCodec[D]) Decode(d Draft) (D, error) { return s.decode(d) }
+func (c DraftCodec[D]) Decode(d Draft) (D, error) { return c.decode(d) }
 
 // DecodePrepared decodes a draft. It returns an error if Prepare has not completed the draft.
-func (s DraftCodec[D]) DecodePrepared(d Draft) (D, error) {
-	draft, err := s.decode(d)
-	if err == nil && !s.IsPrepared(draft) {
+func (c DraftCodec[D]) DecodePrepared(d Draft) (D, error) {
+	draft, err := c.decode(d)
+	if err == nil && !c.IsPrepared(draft) {
 		err = PermanentError(errors.New("the draft is not prepared"))
 	}
 	return draft, err
 }
 
-func (s DraftCodec[D]) decode(d Draft) (D, error) {
+func (c DraftCodec[D]) decode(d Draft) (D, error) {
 	var draft, zero D
 	if err := json.Unmarshal(d, &draft); err != nil {
 		return zero, PermanentError(fmt.Errorf("decoding the draft: %w", err))
 	}
-	if err := s.Validate(draft); err != nil {
+	if err := c.Validate(draft); err != nil {
 		return zero, PermanentError(err)
 	}
 	return draft, nil

@@ -27,8 +27,8 @@ func (c FirstComment) validate() error {
 func (c FirstComment) isPrepared() bool { return !c.PreparedAt.IsZero() }
 
 // PlanFirstComment returns the draft of a comment.
-func PlanFirstComment(i Submission) (Draft, error) {
-	return firstComments.Plan(FirstComment{On: i.Reply.Parent, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD")})
+func PlanFirstComment(s Submission) (Draft, error) {
+	return firstComments.Plan(FirstComment{On: s.Reply.Parent, Text: strings.ToValidUTF8(s.Content.Text, "\uFFFD")})
 }
 
 // IsFirstComment reports whether a draft is the draft of a comment.
@@ -82,7 +82,7 @@ func CommentsForbidden(err error, message string) error {
 	if !ok || e.Class != ReconnectRequired || e.Status != http.StatusForbidden {
 		return err
 	}
-	changed := *e
-	changed.Class, changed.Message = Rejected, message
-	return &changed
+	newErr := *e
+	newErr.Class, newErr.Message = Rejected, message
+	return &newErr
 }

@@ -37,7 +37,7 @@ func Host(platform string) string {
 // the network's hosts, or have one of extraHosts, which the operator configures. The extraHosts include the port.
 func IsPostURL(platform, rawURL string, extraHosts []string) bool {
 	u, err := url.Parse(rawURL)
-	if err != nil || u.User != nil || !isWeb(u) {
+	if err != nil || u.User != nil || !isWebURL(u) {
 		return false
 	}
 	if slices.Contains(extraHosts, u.Host) {

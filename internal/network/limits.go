@@ -342,11 +342,11 @@ func emojiCharLen(text string) int {
 		return 0
 	}
 	second, secondSize := utf8.DecodeRuneInString(text[size:])
-	byItself := uniseg.StringWidth(text[:size]) == 2
+	isEmojiByDefault := uniseg.StringWidth(text[:size]) == 2
 	switch {
-	case second >= 0x1F3FB && second <= 0x1F3FF, second == emojiSelector && !byItself:
+	case second >= 0x1F3FB && second <= 0x1F3FF, second == emojiSelector && !isEmojiByDefault:
 		return size + secondSize
-	case byItself:
+	case isEmojiByDefault:
 		return size
 	}
 	return 0

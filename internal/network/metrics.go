@@ -72,9 +72,9 @@ func DowngradeForbidden(err error) error {
 	if !ok || netErr.Class != ReconnectRequired || netErr.Status != http.StatusForbidden {
 		return err
 	}
-	changed := *netErr
-	changed.Class = AppNotApproved
-	return &changed
+	newErr := *netErr
+	newErr.Class = AppNotApproved
+	return &newErr
 }
 
 // SupportedMetrics requests several metrics at once and returns the names that the network supports. If the network

@@ -213,8 +213,8 @@ type CommitHistory struct {
 }
 
 // BelongsToOther reports whether the post with this ID or permalink belongs to another publication.
-func (t CommitHistory) BelongsToOther(id, permalink string) bool {
-	return slices.ContainsFunc(t.OtherPosts, func(other string) bool {
+func (h CommitHistory) BelongsToOther(id, permalink string) bool {
+	return slices.ContainsFunc(h.OtherPosts, func(other string) bool {
 		return other != "" && (other == id || other == permalink)
 	})
 }

@@ -7,11 +7,11 @@ import (
 
 // Values that mean the same as an omitted value.
 const (
-	linkedInPublic   = "PUBLIC"
-	linkedInWeek     = "SEVEN_DAYS"
-	defaultFormat    = "post"
-	blueskyEverybody = "everybody"
-	threadsEveryone  = "everyone"
+	linkedInPublic              = "PUBLIC"
+	linkedInDefaultPollDuration = "SEVEN_DAYS"
+	defaultFormat               = "post"
+	blueskyEverybody            = "everybody"
+	threadsEveryone             = "everyone"
 )
 
 // Equal reports whether o and other have the same effect. A default value equals an omitted one, and the order of sets
@@ -38,7 +38,7 @@ func (o Options) withoutDefaults() Options {
 }
 
 func (o BlueskyOptions) withoutDefaults() BlueskyOptions {
-	o.Labels, o.Languages, o.ReplySettings = sorted(o.Labels), slices.Clone(o.Languages), sorted(o.ReplySettings)
+	o.Labels, o.Languages, o.ReplySettings = sortedCopy(o.Labels), slices.Clone(o.Languages), sortedCopy(o.ReplySettings)
 	if slices.Equal(o.ReplySettings, []string{blueskyEverybody}) {
 		o.ReplySettings = nil
 	}
@@ -75,7 +75,7 @@ func (o LinkedInOptions) withoutDefaults() LinkedInOptions {
 	if o.Visibility == linkedInPublic {
 		o.Visibility = ""
 	}
-	if o.Poll != nil && o.Poll.Duration == linkedInWeek {
+	if o.Poll != nil && o.Poll.Duration == linkedInDefaultPollDuration {
 		poll := *o.Poll
 		poll.Duration = ""
 		o.Poll = &poll
@@ -109,8 +109,8 @@ func nonZero[T any](options T) *T {
 	return &options
 }
 
-// sorted returns a sorted copy of a set, or nil if the set is empty.
-func sorted(set []string) []string {
+// sortedCopy returns a sortedCopy copy of a set, or nil if the set is empty.
+func sortedCopy(set []string) []string {
 	if len(set) == 0 {
 		return nil
 	}

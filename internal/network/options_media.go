@@ -26,8 +26,8 @@ func (o Options) MediaFields() map[string]int64 {
 	return fields
 }
 
-// MediaOf returns the IDs of the library media that the options for the platform use.
-func (o Options) MediaOf(platform string) []int64 {
+// MediaIDsFor returns the IDs of the library media that the options for the platform use.
+func (o Options) MediaIDsFor(platform string) []int64 {
 	var ids []int64
 	for field, id := range o.MediaFields() {
 		if strings.HasPrefix(field, "options."+platform+".") {
@@ -44,21 +44,21 @@ func (o Options) MediaIDs() []int64 {
 
 // WithoutMedia returns a copy of the options that does not use the media item. It does not change o.
 func (o Options) WithoutMedia(id int64) Options {
-	if slices.Contains(o.MediaOf("bluesky"), id) {
+	if slices.Contains(o.MediaIDsFor("bluesky"), id) {
 		bluesky, card := *o.Bluesky, *o.Bluesky.LinkCard
 		card.ThumbnailMediaID, bluesky.LinkCard = 0, &card
 		o.Bluesky = &bluesky
 	}
-	if slices.Contains(o.MediaOf("instagram"), id) {
+	if slices.Contains(o.MediaIDsFor("instagram"), id) {
 		instagram := *o.Instagram
 		instagram.CoverMediaID, o.Instagram = 0, &instagram
 	}
-	if slices.Contains(o.MediaOf("linkedin"), id) {
+	if slices.Contains(o.MediaIDsFor("linkedin"), id) {
 		linkedIn, article := *o.LinkedIn, *o.LinkedIn.Article
 		article.ThumbnailMediaID, linkedIn.Article = 0, &article
 		o.LinkedIn = &linkedIn
 	}
-	if slices.Contains(o.MediaOf("youtube"), id) {
+	if slices.Contains(o.MediaIDsFor("youtube"), id) {
 		youtube := *o.YouTube
 		youtube.ThumbnailMediaID, o.YouTube = 0, &youtube
 	}

@@ -14,18 +14,18 @@ import (
 type requestTrace struct{ requested, connected atomic.Bool }
 
 // withTrace returns a context. A request with this context reports its progress to w.
-func (w *requestTrace) withTrace(ctx context.Context) context.Context {
+func (t *requestTrace) withTrace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { w.requested.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { w.connected.Store(true) },
+		GetConn: func(string) { t.requested.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { t.connected.Store(true) },
 	})
 }
 
 // nothingSent reports whether the request failed with err before it got a connection, so that nothing was sent. It
 // returns false for transports that do not report their progress.
-func (w *requestTrace) nothingSent(err error) bool {
+func (t *requestTrace) nothingSent(err error) bool {
 	dial, ok := errors.AsType[*net.OpError](err)
-	return !w.connected.Load() && (w.requested.Load() || ok && dial.Op == "dial")
+	return !t.connected.Load() && (t.requested.Load() || ok && dial.Op == "dial")
 }
 
 const maxResponse = 1 << 20 // bytes

@@ -39,9 +39,9 @@ type checkedBody struct {
 	check func() error
 }
 
-func (a *checkedBody) Read(p []byte) (int, error) {
-	if err := a.check(); err != nil {
+func (b *checkedBody) Read(p []byte) (int, error) {
+	if err := b.check(); err != nil {
 		return 0, fmt.Errorf("continuing to send: %w", err)
 	}
-	return a.ReadCloser.Read(p) //nolint:wrapcheck // io.EOF must stay unwrapped
+	return b.ReadCloser.Read(p) //nolint:wrapcheck // io.EOF must stay unwrapped
 }

@@ -27,20 +27,20 @@ func (r Rules) CheckStory(c Content) []Problem {
 	var problems []Problem
 	switch count := len(c.Media); {
 	case count == 0:
-		problems = append(problems, blocking("media_missing", "A story on %s needs an image or a video. Add one.", r.Title))
+		problems = append(problems, blockingProblem("media_missing", "A story on %s needs an image or a video. Add one.", r.Title))
 	case count > 1:
-		problems = append(problems, blocking("media_too_many", "A story on %s has one image or video; this one has %s. Remove %d.",
+		problems = append(problems, blockingProblem("media_too_many", "A story on %s has one image or video; this one has %s. Remove %d.",
 			r.Title, quantity(count, "item"), count-1))
 	}
 	if !isBlank(c.Text) {
-		problems = append(problems, warning(CodeCaptionNotSent,
+		problems = append(problems, warningProblem(CodeCaptionNotSent,
 			"A story on %s has no text. The text of the post is not sent.", r.Title))
 	}
 	story := r.Story()
 	for i, m := range c.Media {
 		if item := (mediaItem{m, r.Title, mediaName(m, i+1)}); !item.fillsScreen() &&
 			item.checkAspect(story.aspectRatios(m.Kind)) == nil {
-			problems = append(problems, warning("media_aspect",
+			problems = append(problems, warningProblem("media_aspect",
 				"%s has %d × %d pixels; a story on %s fills the screen with 9:16. Crop it.", item.name, m.Width, m.Height, r.Title))
 		}
 	}
@@ -70,13 +70,13 @@ func (r Rules) aspectRatios(kind string) AspectRange {
 	return r.Images.AspectRatios
 }
 
-// screenSlack is the relative deviation from a screen's aspect ratio that is tolerated. Phones crop about as much.
-const screenSlack = 0.02
+// screenTolerance is the relative deviation from a screen's aspect ratio that is tolerated. Phones crop about as much.
+const screenTolerance = 0.02
 
 // fillsScreen reports whether the item has the aspect ratio 9:16. It reports true if the size is unknown.
 func (m mediaItem) fillsScreen() bool {
 	if m.Width <= 0 || m.Height <= 0 {
 		return true
 	}
-	return math.Abs(float64(m.Width)/float64(m.Height)/(9.0/16)-1) <= screenSlack
+	return math.Abs(float64(m.Width)/float64(m.Height)/(9.0/16)-1) <= screenTolerance
 }

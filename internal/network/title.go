@@ -61,11 +61,11 @@ func (r Rules) CheckTitle(platform string, c Content) []Problem {
 	}
 	var problems []Problem
 	if count := limit.Unit.Count(title); limit.MaxLength > 0 && count > limit.MaxLength {
-		problems = append(problems, blocking("title_too_long", "The title is too long for %s: %d/%d %s. Shorten it.",
+		problems = append(problems, blockingProblem("title_too_long", "The title is too long for %s: %d/%d %s. Shorten it.",
 			r.Title, count, limit.MaxLength, limit.Unit.Name))
 	}
 	if at := strings.IndexAny(title, limit.Forbidden); at >= 0 {
-		problems = append(problems, blocking("title_characters",
+		problems = append(problems, blockingProblem("title_characters",
 			"%s does not allow the character %s in a title. Remove it.", r.Title, characterName(title[at:])))
 	}
 	for i := range problems {

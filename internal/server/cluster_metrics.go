@@ -89,7 +89,7 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 		if last.MeasuredAt.IsZero() {
 			continue
 		}
-		out <- prometheus.MustNewConstMetric(measuredAge, prometheus.GaugeValue, c.age(last.MeasuredAt), last.Name)
+		out <- prometheus.MustNewConstMetric(measuredAge, prometheus.GaugeValue, c.secondsSince(last.MeasuredAt), last.Name)
 		for _, f := range last.Metrics {
 			desc, known := clusterDescs[f.Name]
 			if !known {
@@ -97,7 +97,7 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 			}
 			value := f.Value
 			if !f.Since.IsZero() {
-				value = c.age(f.Since)
+				value = c.secondsSince(f.Since)
 			}
 			if metric, err := prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, f.Labels...); err == nil {
 				out <- metric // a newer version may have different labels
@@ -106,7 +106,9 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (c *clusterCollector) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
+func (c *clusterCollector) secondsSince(since time.Time) float64 {
+	return max(0, c.now().Sub(since).Seconds())
+}
 
 // metricSet collects pairs of metrics: a count, and the age of the oldest counted item.
 type metricSet struct {
@@ -114,16 +116,16 @@ type metricSet struct {
 	added   map[[2]string]bool
 }
 
-func (c *metricSet) add(name string, n int64, oldest time.Time, labels ...string) {
-	c.metrics = append(c.metrics, clusterstats.Metric{Name: name, Labels: labels, Value: float64(n)},
+func (m *metricSet) add(name string, n int64, oldest time.Time, labels ...string) {
+	m.metrics = append(m.metrics, clusterstats.Metric{Name: name, Labels: labels, Value: float64(n)},
 		clusterstats.Metric{Name: name + "_age", Labels: labels, Since: oldest})
-	c.added[metricKey(name, labels)] = true
+	m.added[metricKey(name, labels)] = true
 }
 
 // expect adds a metric with the value 0, unless the metric was already added.
-func (c *metricSet) expect(name string, labels ...string) {
-	if !c.added[metricKey(name, labels)] {
-		c.add(name, 0, time.Time{}, labels...)
+func (m *metricSet) expect(name string, labels ...string) {
+	if !m.added[metricKey(name, labels)] {
+		m.add(name, 0, time.Time{}, labels...)
 	}
 }
 

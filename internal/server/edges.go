@@ -41,7 +41,7 @@ func (s *Server) buildHandlers() error {
 		})
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /livez", serveLivez)
-	pages.HandleFunc("GET /readyz", s.ready)
+	pages.HandleFunc("GET /readyz", s.serveReady)
 	directory, err := s.directory()
 	if err != nil {
 		return err
@@ -95,13 +95,15 @@ func serveLivez(w http.ResponseWriter, _ *http.Request) {
 }
 
 // https reports whether clients reach the service only with TLS.
-func (s *Server) https() bool { return s.certs != nil || strings.HasPrefix(s.cfg.PublicURL, "https:") }
+func (s *Server) usesHTTPS() bool {
+	return s.certs != nil || strings.HasPrefix(s.cfg.PublicURL, "https:")
+}
 
 // securityHeaders returns the header fields that every response has. The app adds more. If the public URL is https, the
 // headers require browsers to use TLS (RFC 6797), even if a proxy terminates TLS.
 func (s *Server) securityHeaders() http.Header {
 	h := http.Header{}
-	if s.https() {
+	if s.usesHTTPS() {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -147,8 +149,8 @@ const (
 )
 
 // ready responds only with the status, because the details are for the operator.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	status, _ := s.readiness(r.Context())
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+	status, _ := s.checkReadiness(r.Context())
 	text := "ok"
 	if status != http.StatusOK {
 		text = "unavailable"
@@ -156,15 +158,15 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, status, map[string]string{"status": text})
 }
 
-// readyDetails responds with the same status and the result of each check.
-func (s *Server) readyDetails(w http.ResponseWriter, r *http.Request) {
-	status, checks := s.readiness(r.Context())
+// serveReadyDetails responds with the same status and the result of each check.
+func (s *Server) serveReadyDetails(w http.ResponseWriter, r *http.Request) {
+	status, checks := s.checkReadiness(r.Context())
 	writeJSON(w, status, checks)
 }
 
 // readiness returns the status 200 if the database responds, the node is not stopping and, on nodes with background
 // work, the queue works. Otherwise, it returns 503. It also returns a description of each check's result.
-func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
+func (s *Server) checkReadiness(ctx context.Context) (int, map[string]string) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	checks := map[string]string{"database": "ok"}

@@ -28,5 +28,5 @@ func (s *Server) approvalEmailSender() func(context.Context, approval.Email) err
 	if send == nil {
 		return nil
 	}
-	return func(ctx context.Context, l approval.Email) error { return send(ctx, team.LinkEmail(l)) }
+	return func(ctx context.Context, e approval.Email) error { return send(ctx, team.LinkEmail(e)) }
 }

@@ -202,8 +202,8 @@ func (*slotCollector) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect sends the state of all slots.
-func (r *slotCollector) Collect(out chan<- prometheus.Metric) {
-	for pool, limiter := range map[string]*loadshed.Limiter{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
+func (c *slotCollector) Collect(out chan<- prometheus.Metric) {
+	for pool, limiter := range map[string]*loadshed.Limiter{"calls": c.Calls, "pages": c.Pages, "uploads": c.Uploads} {
 		now := limiter.State()
 		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), pool)
 		out <- prometheus.MustNewConstMetric(waitingMetric, prometheus.GaugeValue, float64(now.Waiting), pool)
@@ -215,6 +215,6 @@ func (r *slotCollector) Collect(out chan<- prometheus.Metric) {
 func (s *Server) MetricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /readyz", s.readyDetails)
+	mux.HandleFunc("GET /readyz", s.serveReadyDetails)
 	return mux
 }

@@ -19,7 +19,7 @@ func (s *Server) Reseal(ctx context.Context, force bool) (account.ResealResult, 
 	}
 	for _, reseal := range []func(context.Context) (int, int, error){s.TOTP.Reseal, s.Notifications.Reseal} {
 		resealed, left, err := reseal(ctx)
-		result.Resealed += resealed
+		result.ResealedCount += resealed
 		result.Left += left
 		if err != nil {
 			return result, err

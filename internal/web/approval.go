@@ -22,8 +22,8 @@ var errTooManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "approval_link").
 	WithRetryAfter(time.Second)
 
-// approvalPicture serves the thumbnail of a post's image to anyone with the approval link.
-func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
+// approvalThumbnail serves the thumbnail of a post's image to anyone with the approval link.
+func (a *App) approvalThumbnail(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Image, a.Media.ThumbnailForTeam)
 }
 
@@ -53,8 +53,8 @@ func (a *App) approvalFile(
 		a.ShowError(w, r, err)
 		return
 	}
-	team, m, err := a.Approvals.File(r.Context(), token, id)
-	if err == nil && m.Kind != kind {
+	team, item, err := a.Approvals.File(r.Context(), token, id)
+	if err == nil && item.Kind != kind {
 		err = apierr.ItemNotFound()
 	}
 	if err != nil {

@@ -90,7 +90,7 @@ func (a *approving) do(t *testing.T, tool string, args map[string]any) string {
 		call := operation.Call{
 			Actor: &access.Actor{
 				TeamID: a.harbour.ID, PersonID: a.ada.ID, Plan: "team", Zone: time.UTC,
-				Capabilities: access.Effective(access.Full, access.Owner),
+				Capabilities: access.EffectiveCapabilities(access.Full, access.Owner),
 			}, Now: a.clock.Now(),
 		}
 		if _, err := op.Run(t.Context(), call, raw); err != nil {

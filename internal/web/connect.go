@@ -73,7 +73,7 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 		}
 		w.Header().
 			Set("Content-Security-Policy",
-				strings.Replace(shell.Policy, "form-action 'self'", strings.Join(formAction, " "), 1))
+				strings.Replace(shell.ContentSecurityPolicy, "form-action 'self'", strings.Join(formAction, " "), 1))
 	}
 	a.ShowTitled(w, r, status, pages["connect"], a.T(r, "Connect %s", shell.NetworkName(view.Platform)), view)
 }
@@ -92,12 +92,12 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	case len(offer.Methods) == 0:
 		a.connectWithPassword(w, r, person, token, offer.Platform)
 	default:
-		address, err := a.Connector.Begin(ctx, person, token, r.PostForm.Get("kind"))
+		redirectURL, err := a.Connector.Begin(ctx, person, token, r.PostForm.Get("kind"))
 		if err != nil {
 			a.ShowError(w, r, err)
 			return
 		}
-		http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the operator configures the network's address
+		http.Redirect(w, r, redirectURL, http.StatusSeeOther) //nolint:gosec // the operator configures the network's address
 	}
 }
 
@@ -127,11 +127,11 @@ func (a *App) logRejection(r *http.Request, platform string, err error) {
 	if !ok {
 		return
 	}
-	about := []any{"platform", platform, "class", networkErr.Class, "status", networkErr.Status, "code", networkErr.Code}
+	attrs := []any{"platform", platform, "class", networkErr.Class, "status", networkErr.Status, "code", networkErr.Code}
 	if networkErr.Class == network.AppNotApproved {
-		about = append(about, "next_step", network.NextStep(platform, networkErr.Code))
+		attrs = append(attrs, "next_step", network.NextStep(platform, networkErr.Code))
 	}
-	a.Log.WarnContext(r.Context(), "connecting an account failed", about...)
+	a.Log.WarnContext(r.Context(), "connecting an account failed", attrs...)
 }
 
 // connectedPath returns the page to show after an account was connected, or connected again.
@@ -156,21 +156,21 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	platform := r.PathValue("platform")
-	out, err := a.Connector.HandleCallback(r.Context(), v.ID,
+	result, err := a.Connector.HandleCallback(r.Context(), v.ID,
 		account.Callback{
 			Platform: platform, State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
 		})
 	a.logRejection(r, platform, err)
 	switch f := apierr.FromError(err); {
-	case err != nil && (out.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
+	case err != nil && (result.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
 		a.ShowError(w, r, err)
 	case err != nil:
 		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected",
-			connectFailure{a.Detail(r, err), account.ConnectPath + out.Retry})
-	case out.Choice != 0:
-		shell.Redirect(w, r, choicePath(out.Choice))
+			connectFailure{a.Detail(r, err), account.ConnectPath + result.Retry})
+	case result.Choice != 0:
+		shell.Redirect(w, r, choicePath(result.Choice))
 	default:
-		shell.Redirect(w, r, connectedPath(out.Account))
+		shell.Redirect(w, r, connectedPath(result.Account))
 	}
 }
 
@@ -209,11 +209,11 @@ func (a *App) choose(w http.ResponseWriter, r *http.Request) {
 		a.ShowError(w, r, err)
 		return
 	}
-	which, err := strconv.Atoi(r.PostForm.Get("account"))
+	index, err := strconv.Atoi(r.PostForm.Get("account"))
 	if err != nil {
-		which = -1 // no choice
+		index = -1 // no choice
 	}
-	account, err := a.Connector.Choose(r.Context(), shell.VisitorOf(r.Context()).ID, id, which)
+	account, err := a.Connector.Choose(r.Context(), shell.VisitorOf(r.Context()).ID, id, index)
 	if err != nil {
 		a.ShowError(w, r, err)
 		return

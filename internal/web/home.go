@@ -25,7 +25,7 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 		a.Show(w, r, http.StatusOK, pages["front"], "pressroom", a.PublicURL)
 		return
 	}
-	view, err := a.homeView(r)
+	view, err := a.newHomeView(r)
 	if err != nil {
 		a.ShowError(w, r, err)
 		return
@@ -34,12 +34,12 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	homePosts     = 5 // posts per section of the home page
-	homeDaily     = 4 // posts per day
-	homeDays      = 7 // number of days ahead whose posts are shown, and of past days whose failures are shown
-	homeAttention = 3 // accounts that need attention
-	homeFailed    = 3 // failed posts, and posts with client comments
-	homeLargest   = 6 // accounts with metrics
+	maxSectionPosts      = 5 // posts per section of the home page
+	maxDailyPosts        = 4 // posts per day
+	homeDays             = 7 // number of days ahead whose posts are shown, and of past days whose failures are shown
+	maxAttentionAccounts = 3 // accounts that need attention
+	maxFailedPosts       = 3 // failed posts, and posts with client comments
+	maxMetricsAccounts   = 6 // accounts with metrics
 )
 
 // homeView is the home page of the selected team.
@@ -64,9 +64,9 @@ type homeView struct {
 }
 
 // StepsDone returns how many steps of the checklist are done.
-func (t homeView) StepsDone() int {
+func (v homeView) StepsDone() int {
 	n := 0
-	for _, s := range t.Steps {
+	for _, s := range v.Steps {
 		if s.Done {
 			n++
 		}
@@ -75,15 +75,15 @@ func (t homeView) StepsDone() int {
 }
 
 // OpenSteps returns the steps to show: all steps or, if only one is left, that step.
-func (t homeView) OpenSteps() []step {
-	if t.ShowsOnlySteps() || t.StepsDone() < len(t.Steps)-1 {
-		return t.Steps
+func (v homeView) OpenSteps() []step {
+	if v.ShowsOnlySteps() || v.StepsDone() < len(v.Steps)-1 {
+		return v.Steps
 	}
-	return slices.DeleteFunc(slices.Clone(t.Steps), func(s step) bool { return s.Done })
+	return slices.DeleteFunc(slices.Clone(v.Steps), func(s step) bool { return s.Done })
 }
 
 // MoreClient reports whether more posts than those in AwaitingClient may wait for a client's approval.
-func (t homeView) MoreClient() bool { return len(t.AwaitingClient) == homePosts }
+func (v homeView) MoreClient() bool { return len(v.AwaitingClient) == maxSectionPosts }
 
 // reply is a post with comments to answer.
 type reply struct{ approval.Unanswered }
@@ -92,8 +92,8 @@ type reply struct{ approval.Unanswered }
 func (r reply) Last() int { return len(r.Comments) - 1 }
 
 // Greeting returns a greeting for the time of day.
-func (t homeView) Greeting() locale.Key {
-	switch hour := t.Now.Hour(); {
+func (v homeView) Greeting() locale.Key {
+	switch hour := v.Now.Hour(); {
 	case hour < 5:
 		return "Hello"
 	case hour < 12:
@@ -105,38 +105,38 @@ func (t homeView) Greeting() locale.Key {
 }
 
 // AttentionCount returns how many posts and accounts need attention, such as "3" or "6+", or "" if there are none.
-func (t homeView) AttentionCount() string {
+func (v homeView) AttentionCount() string {
 	posts := map[string]bool{}
-	for _, one := range t.Failed {
-		posts[one.PostID] = true
+	for _, item := range v.Failed {
+		posts[item.PostID] = true
 	}
-	for _, one := range t.Replies {
-		posts[one.PostID] = true
+	for _, item := range v.Replies {
+		posts[item.PostID] = true
 	}
-	for _, entry := range slices.Concat(t.OverdueDrafts, t.AwaitingVisitor, t.AwaitingClient) {
+	for _, entry := range slices.Concat(v.OverdueDrafts, v.AwaitingVisitor, v.AwaitingClient) {
 		posts[entry.PostID] = true
 	}
-	n := len(t.NeedAttention) + len(posts)
+	n := len(v.NeedAttention) + len(posts)
 	if n == 0 {
 		return ""
 	}
-	return formatCount(n, t.More || max(len(t.OverdueDrafts), len(t.AwaitingVisitor), len(t.AwaitingClient)) == homePosts)
+	return formatCount(n, v.More || max(len(v.OverdueDrafts), len(v.AwaitingVisitor), len(v.AwaitingClient)) == maxSectionPosts)
 }
 
 // ShowsOnlySteps reports whether the page can show only the setup steps, because there are no posts and no metrics.
-func (t homeView) ShowsOnlySteps() bool {
-	return !t.HasPlans() && len(t.Recent) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
+func (v homeView) ShowsOnlySteps() bool {
+	return !v.HasPlans() && len(v.Recent) == 0 && len(v.Weeks) == 0 && (len(v.Steps) > 0 || v.Accounts == 0)
 }
 
 // HasPlans reports whether there are posts or drafts in the next days.
-func (t homeView) HasPlans() bool {
-	return slices.ContainsFunc(t.Ahead, func(day homeDay) bool { return len(day.Posts) > 0 })
+func (v homeView) HasPlans() bool {
+	return slices.ContainsFunc(v.Ahead, func(day homeDay) bool { return len(day.Posts) > 0 })
 }
 
 // Count returns the number of posts scheduled for the next days, such as "3" or "28+", or "" if there are none.
-func (t homeView) Count() string {
+func (v homeView) Count() string {
 	n, more := 0, false
-	for _, day := range t.Ahead {
+	for _, day := range v.Ahead {
 		more = more || day.More
 		for _, p := range day.Posts {
 			if p.Status != post.Draft {
@@ -175,8 +175,8 @@ type listedPost struct {
 	Failures posts.Failures
 }
 
-// homeView returns the content of the home page. The content is empty if no team is selected or the team is closed.
-func (a *App) homeView(r *http.Request) (homeView, error) {
+// newHomeView returns the content of the home page. The content is empty if no team is selected or the team is closed.
+func (a *App) newHomeView(r *http.Request) (homeView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := homeView{Open: v.Team.ID > 0 && !v.Team.Closed}
 	if !out.Open {
@@ -187,11 +187,11 @@ func (a *App) homeView(r *http.Request) (homeView, error) {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	out.Now = a.DB.Now().In(v.Zone)
-	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, homeAttention+1); err != nil {
+	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, maxAttentionAccounts+1); err != nil {
 		return out, err
 	}
-	if len(out.NeedAttention) > homeAttention {
-		out.NeedAttention, out.More = out.NeedAttention[:homeAttention], true
+	if len(out.NeedAttention) > maxAttentionAccounts {
+		out.NeedAttention, out.More = out.NeedAttention[:maxAttentionAccounts], true
 	}
 	if err := a.addPosts(ctx, v.Team.ID, &out); err != nil {
 		return out, err
@@ -199,7 +199,7 @@ func (a *App) homeView(r *http.Request) (homeView, error) {
 	if out.Weeks, err = a.Analytics.CompareWeeks(ctx, v.Team.ID, zone); err != nil {
 		return out, err
 	}
-	out.Weeks, out.OtherWeeks = activeFirst(out.Weeks, homeLargest)
+	out.Weeks, out.OtherWeeks = sortActiveFirst(out.Weeks, maxMetricsAccounts)
 	if err := a.addWaiting(ctx, v, &out); err != nil {
 		return out, err
 	}
@@ -214,8 +214,8 @@ func (a *App) homeView(r *http.Request) (homeView, error) {
 	return out, nil
 }
 
-// activeFirst returns up to n accounts, first those that published this week, and the number of remaining accounts.
-func activeFirst(weeks []analytics.AccountComparison, n int) ([]analytics.AccountComparison, int) {
+// sortActiveFirst returns up to n accounts, first those that published this week, and the number of remaining accounts.
+func sortActiveFirst(weeks []analytics.AccountComparison, n int) ([]analytics.AccountComparison, int) {
 	slices.SortStableFunc(weeks, func(a, b analytics.AccountComparison) int {
 		return min(1, int(b.Now.Posts)) - min(1, int(a.Now.Posts))
 	})
@@ -227,25 +227,25 @@ func activeFirst(weeks []analytics.AccountComparison, n int) ([]analytics.Accoun
 func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *homeView) error {
 	var err error
 	if v.Is(shell.Writers) {
-		if out.OverdueDrafts, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, homePosts); err != nil {
+		if out.OverdueDrafts, err = calendar.ListOverdueDrafts(ctx, a.DB, v.Team.ID, out.Now, maxSectionPosts); err != nil {
 			return err
 		}
-		if out.AwaitingClient, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
+		if out.AwaitingClient, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, maxSectionPosts); err != nil {
 			return err
 		}
 		if out.Unsent, err = a.countUnsent(ctx, v.Team.ID, out.AwaitingClient); err != nil {
 			return err
 		}
-		found, err := a.Approvals.ListUnanswered(ctx, v.Team.ID, homePosts)
+		comments, err := a.Approvals.ListUnanswered(ctx, v.Team.ID, maxSectionPosts)
 		if err != nil {
 			return err
 		}
-		for _, one := range found[:min(len(found), homeFailed)] {
-			out.Replies = append(out.Replies, reply{one})
+		for _, unanswered := range comments[:min(len(comments), maxFailedPosts)] {
+			out.Replies = append(out.Replies, reply{unanswered})
 		}
 	}
 	if v.Is(shell.Clients) {
-		if out.AwaitingVisitor, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, homePosts); err != nil {
+		if out.AwaitingVisitor, err = calendar.ListAwaitingApproval(ctx, a.DB, v.Team.ID, maxSectionPosts); err != nil {
 			return err
 		}
 	}
@@ -255,8 +255,8 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *homeView) e
 // countUnsent returns how many of the waiting posts have no working link for a client.
 func (a *App) countUnsent(ctx context.Context, team int64, waiting []calendar.Entry) (int, error) {
 	ids := make([]string, len(waiting))
-	for i, one := range waiting {
-		ids[i] = one.PostID
+	for i, entry := range waiting {
+		ids[i] = entry.PostID
 	}
 	links, err := a.Approvals.LinksOf(ctx, team, ids)
 	return len(ids) - len(links), err
@@ -264,20 +264,20 @@ func (a *App) countUnsent(ctx context.Context, team int64, waiting []calendar.En
 
 // addPosts adds the posts of the next days, recently published posts with their metrics, and failed posts.
 func (a *App) addPosts(ctx context.Context, team int64, out *homeView) error {
-	spans, err := calendar.Spans(ctx, a.DB, team, calendar.Filter{}, homeBounds(out.Now), homeDaily)
+	spans, err := calendar.Spans(ctx, a.DB, team, calendar.Filter{}, homeBounds(out.Now), maxDailyPosts)
 	if err != nil {
 		return err
 	}
-	recent, err := calendar.ListRecent(ctx, a.DB, team, out.Now, homePosts)
+	recent, err := calendar.ListRecent(ctx, a.DB, team, out.Now, maxSectionPosts)
 	if err != nil {
 		return err
 	}
-	failures, err := calendar.ListFailed(ctx, a.DB, team, out.Now.AddDate(0, 0, -homeDays), homeFailed+1)
+	failures, err := calendar.ListFailed(ctx, a.DB, team, out.Now.AddDate(0, 0, -homeDays), maxFailedPosts+1)
 	if err != nil {
 		return err
 	}
-	if len(failures) > homeFailed {
-		failures, out.More = failures[:homeFailed], true
+	if len(failures) > maxFailedPosts {
+		failures, out.More = failures[:maxFailedPosts], true
 	}
 	all := slices.Concat(recent, failures)
 	for _, span := range spans {
@@ -301,14 +301,14 @@ func (a *App) addPosts(ctx context.Context, team int64, out *homeView) error {
 }
 
 // addFailures adds the reasons why posts failed.
-func (a *App) addFailures(ctx context.Context, team int64, failed []listedPost) error {
-	ids := make([]string, len(failed))
-	for i, one := range failed {
-		ids[i] = one.PostID
+func (a *App) addFailures(ctx context.Context, team int64, posts []listedPost) error {
+	ids := make([]string, len(posts))
+	for i, failedPost := range posts {
+		ids[i] = failedPost.PostID
 	}
-	found, err := postlist.ListFailures(ctx, a.DB, team, ids)
-	for i, one := range failed {
-		failed[i].Failures = found[one.PostID]
+	failures, err := postlist.ListFailures(ctx, a.DB, team, ids)
+	for i, failedPost := range posts {
+		posts[i].Failures = failures[failedPost.PostID]
 	}
 	return err
 }
@@ -347,15 +347,15 @@ func (a *App) withDetails(
 // addMetrics adds to each post the metrics that the networks report for it.
 func (a *App) addMetrics(ctx context.Context, team int64, posts []listedPost) error {
 	ids := make([]string, len(posts))
-	for i, one := range posts {
-		ids[i] = one.PostID
+	for i, listed := range posts {
+		ids[i] = listed.PostID
 	}
 	sums, err := a.Analytics.SumByPost(ctx, team, ids)
 	if err != nil {
 		return err
 	}
-	for i, one := range posts {
-		posts[i].PostSums = sums[one.PostID]
+	for i, listed := range posts {
+		posts[i].PostSums = sums[listed.PostID]
 	}
 	return nil
 }

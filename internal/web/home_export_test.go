@@ -28,7 +28,7 @@ func TestActiveFirst(t *testing.T) {
 	t.Parallel()
 	weeks := []analytics.AccountComparison{{ID: 1}, {ID: 2, Now: analytics.PeriodMetrics{Posts: 3}}, {ID: 3,
 		Now: analytics.PeriodMetrics{Posts: 1}}}
-	shown, others := activeFirst(weeks, 2)
+	shown, others := sortActiveFirst(weeks, 2)
 	if len(shown) != 2 || shown[0].ID != 2 || shown[1].ID != 3 || others != 1 {
 		t.Errorf("shown %v and %d others", shown, others)
 	}

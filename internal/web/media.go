@@ -21,8 +21,8 @@ const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
 // policyOf returns the Content-Security-Policy for a file of a media type. A file that is served as a video cannot
 // run as a page, because content sniffing is disabled.
-func policyOf(kind string) string {
-	if strings.HasPrefix(kind, "video/") {
+func policyOf(mediaType string) string {
+	if strings.HasPrefix(mediaType, "video/") {
 		return videoPolicy
 	}
 	return filePolicy
@@ -112,7 +112,7 @@ func disposition(download bool, name string) string {
 
 // writeProblem writes err as a problem document. It logs an internal error unless the client has disconnected.
 func (a *App) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if err = a.AsUnavailable(r, err); !shell.ClientGone(r) && apierr.FromError(err).Code == apierr.Internal {
+	if err = a.AsUnavailable(r, err); !shell.IsClientGone(r) && apierr.FromError(err).Code == apierr.Internal {
 		a.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	problem.Write(w, err, a.PublicURL)

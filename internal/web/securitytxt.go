@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	securityPath    = "/.well-known/security.txt"
-	securityExpires = 180 * 24 * time.Hour // counted from the end of today; RFC 9116 recommends less than a year
+	securityPath     = "/.well-known/security.txt"
+	securityLifetime = 180 * 24 * time.Hour // counted from the end of today; RFC 9116 recommends less than a year
 )
 
 // securityText serves the contact for vulnerability reports (RFC 9116). It responds with "not found" if no contact is
@@ -22,5 +22,5 @@ func (a *App) securityText(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	// the client may have disconnected
 	_, _ = fmt.Fprintf(w, "Contact: %s\nExpires: %s\nPreferred-Languages: en\nCanonical: %s\n",
-		a.SecurityContact, today.Add(24*time.Hour+securityExpires).Format(time.RFC3339), a.PublicURL+securityPath)
+		a.SecurityContact, today.Add(24*time.Hour+securityLifetime).Format(time.RFC3339), a.PublicURL+securityPath)
 }

@@ -92,11 +92,11 @@ func batchID(r *http.Request) (string, error) {
 
 // formatInZone formats a time in the named zone, or in UTC if the zone is unknown.
 func formatInZone(l *locale.Language, at time.Time, zone string) string {
-	place, err := time.LoadLocation(zone)
+	loc, err := time.LoadLocation(zone)
 	if err != nil {
-		place, zone = time.UTC, "UTC"
+		loc, zone = time.UTC, "UTC"
 	}
-	return l.Format(at.In(place), locale.ClockOnDay) + " (" + zone + ")"
+	return l.Format(at.In(loc), locale.ClockOnDay) + " (" + zone + ")"
 }
 
 var errSignedOut = apierr.New(apierr.Unauthorized, "You are signed out. Sign in again in another tab, then try again.")
@@ -137,11 +137,11 @@ func (a *App) uploadFile(r *http.Request, body *shell.Upload) (media.AddResult, 
 	if shell.VisitorOf(r.Context()) == nil {
 		return media.AddResult{}, errSignedOut
 	}
-	leave, err := a.AcquireUploadRequest(r)
+	release, err := a.AcquireUploadRequest(r)
 	if err != nil {
 		return media.AddResult{}, err
 	}
-	defer leave()
+	defer release()
 	return a.add(r,
 		media.Incoming{
 			Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body,
@@ -149,24 +149,24 @@ func (a *App) uploadFile(r *http.Request, body *shell.Upload) (media.AddResult, 
 }
 
 // add adds a file to the batch in the path while holding an upload slot.
-func (a *App) add(r *http.Request, f media.Incoming) (media.AddResult, error) {
+func (a *App) add(r *http.Request, file media.Incoming) (media.AddResult, error) {
 	id, err := batchID(r)
 	if err != nil {
 		return media.AddResult{}, err
 	}
-	leave, err := a.AcquireUploadSlot(r)
+	release, err := a.AcquireUploadSlot(r)
 	if err != nil {
 		return media.AddResult{}, err
 	}
-	defer leave()
-	return a.Library.AddToBatch(r.Context(), shell.VisitorOf(r.Context()).ID, id, f)
+	defer release()
+	return a.Library.AddToBatch(r.Context(), shell.VisitorOf(r.Context()).ID, id, file)
 }
 
 // uploadForm adds the files of a form to the batch in the path.
 func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Upload) {
-	leave, err := a.AcquireUploadRequest(r)
+	release, err := a.AcquireUploadRequest(r)
 	if err == nil {
-		defer leave()
+		defer release()
 		err = a.checkForm(r)
 	}
 	if err != nil {
@@ -304,12 +304,12 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 // receiveLink accepts a file through an upload link while holding an upload slot. The library limits concurrent uploads
 // per link and team.
 func (a *App) receiveLink(r *http.Request, body *shell.Upload) (media.AddResult, error) {
-	leave, err := a.AcquireUploadSlot(r)
+	release, err := a.AcquireUploadSlot(r)
 	if err != nil {
 		return media.AddResult{}, err
 	}
-	defer leave()
-	link, err := a.Library.Link(r.Context(), r.PathValue("link"), apikey.Bearer(r))
+	defer release()
+	link, err := a.Library.Link(r.Context(), r.PathValue("link"), apikey.BearerToken(r))
 	if err != nil {
 		return media.AddResult{}, err
 	}

@@ -204,7 +204,7 @@ func (a *App) packageRoutes() []shell.Route {
 		{Pattern: "GET /connect/choose/{attempt}", Audience: shell.People, Handler: a.choicePage},
 		{Pattern: "POST /connect/choose/{attempt}", Audience: shell.People, Handler: a.choose},
 		{Pattern: "GET /connected/{account}", Audience: shell.People, Handler: a.connectedPage},
-		{Pattern: "GET /approval/{token}/media/{id}", Audience: shell.Anyone, Handler: a.approvalPicture,
+		{Pattern: "GET /approval/{token}/media/{id}", Audience: shell.Anyone, Handler: a.approvalThumbnail,
 			AllowsOneFactor: true},
 		{Pattern: "GET /approval/{token}/accounts/{id}", Audience: shell.Anyone, Handler: a.approvalAccount,
 			AllowsOneFactor: true},

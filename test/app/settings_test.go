@@ -46,7 +46,7 @@ func TestSettingsKeys(t *testing.T) {
 			fill("daily_credits", "25").fill("expires", "2099-12-31")
 		made := filled.press().shows(200, "Calendar robot", "25 credits", "Copy the key now")
 		value := keyValue.FindString(made.source)
-		if !apikey.WellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.callStatus(t, value) != 200 {
+		if !apikey.IsWellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.callStatus(t, value) != 200 {
 			t.Fatalf("the key %q does not work, or its page may be cached (%v)", value, made.header)
 		}
 		filled.press().shows(422, "already created").lacks(value)

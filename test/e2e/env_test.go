@@ -225,7 +225,7 @@ func (w *env) stranger() *env {
 func (w *env) role(role access.Role) {
 	w.exec("UPDATE memberships SET role = ? WHERE team_id = ? AND person_id = ?", string(role), w.team, w.owner)
 	w.exec("UPDATE access_version SET version = version + 1")
-	w.awaitCapabilities(w.keys[access.Full], access.Effective(access.Full, role))
+	w.awaitCapabilities(w.keys[access.Full], access.EffectiveCapabilities(access.Full, role))
 }
 
 // exec executes an SQL statement, to create states that no operation can create.

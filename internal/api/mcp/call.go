@@ -27,14 +27,14 @@ var errKeyInHeader = apierr.Invalid(apierr.IdempotencyKeyNotAccepted, "",
 // call performs a tool call. It returns errors of the call as results, not as protocol errors, so that the assistant
 // can see and correct them.
 func (x *exchange) call(
-	ctx context.Context, op *operation.Operation, raw json.RawMessage, report func(operation.Progress),
+	ctx context.Context, op *operation.Operation, raw json.RawMessage, reportProgress func(operation.Progress),
 ) *sdk.CallToolResult {
 	args, key, argsErr := parseArguments(op, raw)
 	if len(x.r.Header.Values(keyHeader)) > 0 {
 		argsErr = errKeyInHeader
 	}
 	outcome, err := x.run(ctx, pipeline.Request{
-		Operation: op, IdempotencyKey: key, OnProgress: report, Arguments: func() (operation.Arguments,
+		Operation: op, IdempotencyKey: key, OnProgress: reportProgress, Arguments: func() (operation.Arguments,
 			error) {
 			return args, argsErr
 		},
@@ -51,19 +51,19 @@ func (x *exchange) call(
 
 // run calls an operation through the pipeline. A read is canceled when the client disconnects, because it has no side
 // effects. Whether that also cancels a write depends on the protocol version (see newHandler).
-func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcome, error) {
-	x.tool = r.Operation.Tool
-	if r.Operation.Reads() {
+func (x *exchange) run(ctx context.Context, req pipeline.Request) (pipeline.Outcome, error) {
+	x.tool = req.Operation.Tool
+	if req.Operation.Reads() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(x.r.Context(), cancel)()
 	}
-	r.Credential, r.RequestID = x.credential, x.id
-	outcome, err := x.edge.pipe.Call(ctx, r)
+	req.Credential, req.RequestID = x.credential, x.id
+	outcome, err := x.edge.pipe.Call(ctx, req)
 	x.rates = outcome.Rates
 	if err == nil {
-		x.status = r.Operation.Success
+		x.status = req.Operation.Success
 	}
 	return outcome, err
 }
@@ -82,10 +82,10 @@ func parseArguments(op *operation.Operation, raw json.RawMessage) (operation.Arg
 }
 
 func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, error) {
-	value, given := args[keyArgument]
+	value, ok := args[keyArgument]
 	text, isText := value.(string)
 	switch {
-	case !given:
+	case !ok:
 		return pipeline.Key{}, nil
 	case isText && !op.Reads() && apikey.ContainsSecret(text):
 		// Keep the key among the arguments, so that their validation rejects the secret.

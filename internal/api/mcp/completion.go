@@ -27,7 +27,7 @@ type completionTarget struct {
 // complete suggests values for an argument of a prompt or a variable of a resource URI. It gets IDs, newest first, from
 // the operation that lists the items, and enum values from the schema.
 func (x *exchange) complete(ctx context.Context, c catalog, params *sdk.CompleteParams) (*sdk.CompleteResult, error) {
-	target := c.target(params)
+	target := c.findTarget(params)
 	if !target.exists {
 		return nil, x.notFound("Unknown prompt, resource or argument: nothing to complete.")
 	}
@@ -36,16 +36,16 @@ func (x *exchange) complete(ctx context.Context, c catalog, params *sdk.Complete
 		if err := x.admit(); err != nil { // counts the request, because no operation is called
 			return nil, x.protocolError(err)
 		}
-		return completion(target.enumValues(params.Argument.Value), false), nil
+		return newCompletion(target.enumValues(params.Argument.Value), false), nil
 	}
 	items, hasMore, err := x.items(ctx, list, maxCompletion)
 	if err != nil {
 		return nil, err
 	}
-	return completion(target.matches(items, params.Argument.Value), hasMore), nil
+	return newCompletion(target.matches(items, params.Argument.Value), hasMore), nil
 }
 
-func (c catalog) target(params *sdk.CompleteParams) completionTarget {
+func (c catalog) findTarget(params *sdk.CompleteParams) completionTarget {
 	otherArguments := map[string]string{}
 	if params.Context != nil {
 		otherArguments = params.Context.Arguments
@@ -100,8 +100,8 @@ func (t completionTarget) matches(items []item, input string) []string {
 	input = strings.ToLower(strings.TrimSpace(input))
 	for _, it := range items {
 		value := it.arguments[t.argument]
-		found := strings.HasPrefix(strings.ToLower(value), input) || strings.Contains(strings.ToLower(it.label), input)
-		if found && t.isConsistent(it) && !slices.Contains(values, value) {
+		isMatch := strings.HasPrefix(strings.ToLower(value), input) || strings.Contains(strings.ToLower(it.label), input)
+		if isMatch && t.isConsistent(it) && !slices.Contains(values, value) {
 			values = append(values, value)
 		}
 	}
@@ -111,7 +111,7 @@ func (t completionTarget) matches(items []item, input string) []string {
 // isConsistent reports whether an item matches the known values of the other arguments.
 func (t completionTarget) isConsistent(it item) bool {
 	for name, value := range it.arguments {
-		if given := t.otherArguments[name]; given != "" && name != t.argument && given != value {
+		if otherValue := t.otherArguments[name]; otherValue != "" && name != t.argument && otherValue != value {
 			return false
 		}
 	}
@@ -133,6 +133,6 @@ func (t completionTarget) enumValues(input string) []string {
 	return values
 }
 
-func completion(values []string, hasMore bool) *sdk.CompleteResult {
+func newCompletion(values []string, hasMore bool) *sdk.CompleteResult {
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, HasMore: hasMore}}
 }

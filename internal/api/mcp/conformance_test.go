@@ -90,7 +90,7 @@ func fixtureTools() *operation.Registry {
 		return operation.Define(operation.Spec{
 			Tool: tool, Method: http.MethodGet, Path: "/fixtures/" + tool, Summary: "Fixture of the suite",
 			Description: "What it does.", Needs: access.Read, Key: operation.KeyRejected, Success: http.StatusOK,
-			Waits: strings.Contains(tool, "progress") || strings.Contains(tool, "streaming"),
+			MayWait: strings.Contains(tool, "progress") || strings.Contains(tool, "streaming"),
 		}, func(_ context.Context, call operation.Call, _ struct{}) (answer, error) { return handle(call) })
 	}
 	succeed := func(operation.Call) (answer, error) { return answer{Summary: "it succeeded."}, nil }

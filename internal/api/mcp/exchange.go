@@ -46,7 +46,7 @@ type exchange struct {
 	team         int64
 	key          int64
 	rates        []pipeline.Rate
-	admitted     bool // the key is valid and the body was read
+	isAdmitted   bool // the key is valid and the body was read
 	isStream     bool // the response is an event stream with progress
 	capabilities []access.Capability
 	selection    selection
@@ -59,7 +59,7 @@ func exchangeFrom(ctx context.Context) *exchange {
 }
 
 func (x *exchange) serve() {
-	if x.crossOrigin() {
+	if x.isCrossOrigin() {
 		x.writeRPCError(http.StatusForbidden, nullID, crossOriginError)
 		return
 	}
@@ -67,19 +67,19 @@ func (x *exchange) serve() {
 		x.writeProblem(err)
 		return
 	}
-	body, reply := x.body()
-	if reply == nil {
-		reply = x.checkMessage(body)
+	body, respond := x.readBody()
+	if respond == nil {
+		respond = x.checkMessage(body)
 	}
-	x.admitted = true
+	x.isAdmitted = true
 	if !operationMethods[x.method] {
 		if err := x.admit(); err != nil {
 			x.writeProblem(err)
 			return
 		}
 	}
-	if reply != nil {
-		reply()
+	if respond != nil {
+		respond()
 		return
 	}
 	x.r.Body = io.NopCloser(bytes.NewReader(body))
@@ -94,9 +94,9 @@ func (x *exchange) serve() {
 	}
 }
 
-// crossOrigin reports whether a page from another origin sent the request. API keys do not belong in browsers, and the
+// isCrossOrigin reports whether a page from another origin sent the request. API keys do not belong in browsers, and the
 // protocol requires this check to prevent DNS rebinding. Assistants do not send an Origin header.
-func (x *exchange) crossOrigin() bool {
+func (x *exchange) isCrossOrigin() bool {
 	origin := x.r.Header.Get("Origin")
 	return origin != "" && origin != x.edge.origin
 }
@@ -104,7 +104,7 @@ func (x *exchange) crossOrigin() bool {
 // authenticate checks the key, the HTTP method and the selection of tools. serve calls it for every request that is not
 // cross-origin.
 func (x *exchange) authenticate() error {
-	x.credential = apikey.Bearer(x.r)
+	x.credential = apikey.BearerToken(x.r)
 	actor, err := x.edge.pipe.Authenticate(x.r.Context(), x.credential)
 	if err != nil {
 		return fmt.Errorf("authenticating: %w", err)
@@ -127,14 +127,14 @@ func (x *exchange) admit() error {
 
 // countRejectedCall counts a call that the SDK rejected before it reached an operation.
 func (x *exchange) countRejectedCall() {
-	if x.admitted && x.tool == noneLabel && x.rates == nil {
+	if x.isAdmitted && x.tool == noneLabel && x.rates == nil {
 		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // ignored: the call is already rejected
 		x.rates = outcome.Rates
 	}
 }
 
 // body returns the request body. If the body cannot be read, it returns a function that sends the error response.
-func (x *exchange) body() ([]byte, func()) {
+func (x *exchange) readBody() ([]byte, func()) {
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	var tooLargeErr *http.MaxBytesError
 	switch {
@@ -184,12 +184,12 @@ func (x *exchange) write(status int, parts ...[]byte) {
 	}
 }
 
-func (x *exchange) log(took time.Duration) {
+func (x *exchange) log(duration time.Duration) {
 	if x.status == 0 {
 		x.status = x.w.status
 	}
 	status := problem.LogStatus(x.r, x.status)
-	x.edge.opts.Observe(x.tool, x.status >= http.StatusBadRequest, took)
+	x.edge.opts.Observe(x.tool, x.status >= http.StatusBadRequest, duration)
 	level := problem.LogLevel(x.r, x.status, x.cause)
 	ctx := x.r.Context()
 	if !x.edge.opts.Log.Enabled(ctx, level) {
@@ -198,7 +198,7 @@ func (x *exchange) log(took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("rpc", x.method), slog.String("operation", x.tool),
 		slog.Int("status", status),
-		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team),
+		slog.Float64("took_ms", float64(duration.Microseconds())/1000), slog.Int64("team", x.team),
 		slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.StatusClientClosed {

@@ -22,9 +22,9 @@ type keys struct{}
 func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, error) {
 	level := access.Level(credential)
 	switch {
-	case level.Valid():
+	case level.IsValid():
 		return &access.Actor{
-			TeamID: 7, KeyID: 3, Level: level, Role: access.Owner, Capabilities: access.Effective(level, access.Owner),
+			TeamID: 7, KeyID: 3, Level: level, Role: access.Owner, Capabilities: access.EffectiveCapabilities(level, access.Owner),
 			Zone: time.FixedZone("", 2*60*60),
 		}, nil
 	case credential == "many":

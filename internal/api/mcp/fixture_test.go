@@ -94,7 +94,7 @@ func (e *env) registry() *operation.Registry {
 	spec := func(tool, method, path string, needs access.Capability, key operation.KeyRule, success int) operation.Spec {
 		var price *operation.Price
 		if key == operation.KeyRequired {
-			price = operation.Fixed(3)
+			price = operation.FixedPrice(3)
 		}
 		return operation.Spec{
 			Price: price, Tool: tool, Method: method, Path: path, Summary: "About " + tool,
@@ -113,7 +113,7 @@ func (e *env) registry() *operation.Registry {
 		Member: "notes", Item: "get_note", Arguments: map[string]string{"id": "id"}, Label: []string{"text", "kind"},
 	}
 	get.Resource, get.Next = &operation.Resource{Address: "notes/{id}", Title: "Note"}, "What comes next."
-	watch.Waits = true
+	watch.MayWait = true
 	page := spec("get_page", "GET", "/notes/{kind}/pages/{id}", access.Spend, operation.KeyRejected, 200)
 	page.Needs, page.Resource = access.Publish, &operation.Resource{Address: "pages/{kind}/{id}", Title: "Page"}
 	change.Destructive, change.Idempotent = true, true

@@ -60,8 +60,8 @@ func (x *exchange) prepareList() (int, []byte, []byte) {
 		return 0, nil, nil
 	}
 	rec := x.record(x.edge.toolHandler())
-	head, tail, found := bytes.Cut(rec.body.Bytes(), resultPrefix)
-	if !found {
+	head, tail, ok := bytes.Cut(rec.body.Bytes(), resultPrefix)
+	if !ok {
 		return rec.status, rec.body.Bytes(), nil
 	}
 	return rec.status, append(bytes.Clone(head), resultPrefix...), lists.intern(tail)

@@ -97,11 +97,11 @@ func newUncheckedServer(reg *operation.Registry, c catalog, opts Options) *sdk.S
 		},
 	})
 	for _, op := range reg.All() {
-		server.AddTool(describe(op), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		server.AddTool(newTool(op), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return exchangeFrom(ctx).call(ctx, op, req.Params.Arguments, progressReporter(ctx, req)), nil
 		})
 	}
-	c.addTo(server)
+	c.addResourceTemplates(server)
 	addPrompts(server)
 	return server
 }
@@ -187,8 +187,8 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.log(time.Since(start))
 }
 
-func parseOrigin(address string) string {
-	u, err := url.Parse(address)
+func parseOrigin(rawURL string) string {
+	u, err := url.Parse(rawURL)
 	if err != nil {
 		return ""
 	}

@@ -99,7 +99,7 @@ func (x *exchange) wantsProgress(body []byte) bool {
 		return false // an error is never a stream
 	}
 	op := x.edge.reg.Tool(m.Params.Name)
-	return op != nil && op.Waits && len(m.Params.Meta.Token) > 0
+	return op != nil && op.MayWait && len(m.Params.Meta.Token) > 0
 }
 
 // checkMessage returns nil if the message calls a supported method. For any other message, it returns a function that
@@ -109,8 +109,8 @@ func (x *exchange) checkMessage(body []byte) func() {
 	// limits the nesting depth.
 	raw, allowDuplicateNames := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
 	var m message
-	reject := func(e rpcError) func() {
-		return func() { x.writeRPCError(http.StatusBadRequest, nullID, e) }
+	reject := func(rpcErr rpcError) func() {
+		return func() { x.writeRPCError(http.StatusBadRequest, nullID, rpcErr) }
 	}
 	switch {
 	case !raw.IsValid(allowDuplicateNames):

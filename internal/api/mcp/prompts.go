@@ -88,13 +88,13 @@ func (p *prompt) render(x *exchange, arguments map[string]string) (*sdk.GetPromp
 	values := map[string]string{}
 	for _, a := range p.arguments {
 		value := strings.TrimSpace(arguments[a.name])
-		if problem := a.check(value); problem != "" {
-			return nil, x.newError(jsonrpc.CodeInvalidParams, "The argument "+a.name+" "+problem+".")
+		if violation := a.check(value); violation != "" {
+			return nil, x.newError(jsonrpc.CodeInvalidParams, "The argument "+a.name+" "+violation+".")
 		}
 		values[a.name] = value
 	}
 	for name := range arguments {
-		if _, known := values[name]; !known {
+		if _, ok := values[name]; !ok {
 			return nil, x.newError(jsonrpc.CodeInvalidParams,
 				"Unknown argument. prompts/list has the arguments of each prompt.")
 		}

@@ -46,8 +46,8 @@ func newCatalog(reg *operation.Registry) catalog {
 	return c
 }
 
-// addTo adds the resource templates to the server.
-func (c catalog) addTo(server *sdk.Server) {
+// addResourceTemplates adds the resource templates to the server.
+func (c catalog) addResourceTemplates(server *sdk.Server) {
 	for _, op := range c.reads {
 		server.AddResourceTemplate(&sdk.ResourceTemplate{
 			Name: op.Tool, Title: op.Resource.Title, Description: op.FullDescription(), MIMEType: mimeJSON,
@@ -66,14 +66,14 @@ func (c catalog) find(uri string) (*operation.Operation, operation.Arguments) {
 	}
 	segments := strings.Split(path, "/")
 	for _, op := range c.reads {
-		if args, fits := match(op, strings.Split(op.Resource.Address, "/"), segments); fits {
+		if args, ok := matchPattern(op, strings.Split(op.Resource.Address, "/"), segments); ok {
 			return op, args
 		}
 	}
 	return nil, nil
 }
 
-func match(op *operation.Operation, pattern, segments []string) (operation.Arguments, bool) {
+func matchPattern(op *operation.Operation, pattern, segments []string) (operation.Arguments, bool) {
 	if len(pattern) != len(segments) {
 		return nil, false
 	}
@@ -82,7 +82,7 @@ func match(op *operation.Operation, pattern, segments []string) (operation.Argum
 		name, isVariable := parseVariable(part)
 		text, err := url.PathUnescape(segments[i])
 		switch {
-		case err != nil, !isVariable && part != text, isVariable && !op.PathFits(name, text):
+		case err != nil, !isVariable && part != text, isVariable && !op.IsValidPathArgument(name, text):
 			return nil, false
 		case isVariable:
 			args[name] = op.PathValue(name, text)
@@ -122,7 +122,7 @@ func (x *exchange) read(ctx context.Context, c catalog, uri string) (*sdk.ReadRe
 		contents = append(contents,
 			&sdk.ResourceContents{
 				URI: uri + "#untrusted_content", MIMEType: "text/plain", Text: texts[1],
-				Meta: sdk.Meta{untrustedMark: true},
+				Meta: sdk.Meta{untrustedMetaKey: true},
 			})
 	}
 	return &sdk.ReadResourceResult{Contents: contents}, nil
@@ -167,26 +167,26 @@ type item struct {
 }
 
 // expand replaces the variables of a path template with the item's arguments.
-func (i item) expand(template string) string {
-	for name, value := range i.arguments {
+func (it item) expand(template string) string {
+	for name, value := range it.arguments {
 		template = strings.ReplaceAll(template, "{"+name+"}", url.PathEscape(value))
 	}
 	return template
 }
 
 // items runs a list operation through the pipeline. It returns up to limit items and reports whether there are more.
-func (x *exchange) items(ctx context.Context, list *operation.Operation, limit int) ([]item, bool, error) {
+func (x *exchange) items(ctx context.Context, op *operation.Operation, limit int) ([]item, bool, error) {
 	args := operation.Arguments{}
-	if list.Input.Properties["limit"] != nil {
+	if op.Input.Properties["limit"] != nil {
 		args["limit"] = int64(limit)
 	}
-	outcome, err := x.run(ctx, pipeline.Request{Operation: list, Arguments: func() (operation.Arguments, error) {
+	outcome, err := x.run(ctx, pipeline.Request{Operation: op, Arguments: func() (operation.Arguments, error) {
 		return args, nil
 	}})
 	if err != nil {
 		return nil, false, x.protocolError(err)
 	}
-	items, err := parseItems(list, outcome.Data)
+	items, err := parseItems(op, outcome.Data)
 	if err != nil {
 		return nil, false, x.protocolError(err)
 	}
@@ -261,24 +261,24 @@ func (x *exchange) protocolError(err error) error {
 	return e
 }
 
-// codes maps API error codes to JSON-RPC codes. For other codes, rpcCode returns errorCode.
+// codes maps API error codes to JSON-RPC codes. For other codes, rpcCode returns defaultErrorCode.
 var codes = map[apierr.Code]int64{
 	apierr.NotFound: jsonrpc.CodeInvalidParams, apierr.ValidationFailed: jsonrpc.CodeInvalidParams,
 	apierr.Internal: jsonrpc.CodeInternalError,
 }
 
-// errorCode is the default JSON-RPC code. It is in the range that JSON-RPC reserves for servers.
-const errorCode = -32000
+// defaultErrorCode is the default JSON-RPC code. It is in the range that JSON-RPC reserves for servers.
+const defaultErrorCode = -32000
 
 func (x *exchange) rpcCode(code apierr.Code) int64 {
-	number, known := codes[code]
+	number, ok := codes[code]
 	switch {
 	case code == apierr.NotFound && x.r.Header.Get(versionHeader) < sessionlessVersion:
 		return notFoundWithSessions
-	case known:
+	case ok:
 		return number
 	}
-	return errorCode
+	return defaultErrorCode
 }
 
 // notFound returns an error with the given message, which must not contain user input. It also counts the request

@@ -83,7 +83,7 @@ func (x *exchange) rewriteError(w *recorder) {
 	e := rpcError{Code: jsonrpc.CodeInvalidRequest}
 	switch {
 	case json.Unmarshal(w.body.Bytes(), &original) != nil:
-		e.Message = messageForText(w.body.String())
+		e.Message = replacementMessage(w.body.String())
 	case original.Error.Code == sdk.CodeUnsupportedProtocolVersion:
 		e = unsupportedVersion(x.version)
 	case original.Error.Code == 0 && x.method == methodInitialize: // unreadable params have no code
@@ -98,9 +98,9 @@ func (x *exchange) rewriteError(w *recorder) {
 	w.header.Set("Content-Type", "application/json")
 }
 
-// messageForText returns the message that replaces a plain-text error from the SDK. It recognizes the error by its
+// replacementMessage returns the message that replaces a plain-text error from the SDK. It recognizes the error by its
 // first words.
-func messageForText(text string) string {
+func replacementMessage(text string) string {
 	for prefix, message := range map[string]string{
 		"Content-Type":           "Send the body with Content-Type: application/json.",
 		"Accept":                 "The Accept header must contain application/json and text/event-stream.",

@@ -14,10 +14,10 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// describe returns the MCP tool for an operation. It panics if a schema is invalid.
-func describe(op *operation.Operation) *sdk.Tool {
+// newTool returns the MCP tool for an operation. It panics if a schema is invalid.
+func newTool(op *operation.Operation) *sdk.Tool {
 	return &sdk.Tool{
-		Name: op.Tool, Title: op.Summary, Description: description(op),
+		Name: op.Tool, Title: op.Summary, Description: toolDescription(op),
 		InputSchema: schemaText(op, inputSchema(op)), OutputSchema: schemaText(op, outputSchema(op)),
 		Annotations: &sdk.ToolAnnotations{
 			Title:        op.Summary,
@@ -37,17 +37,17 @@ func isOpenWorld(op *operation.Operation) bool {
 		isExternal(op.ConditionalCapability.Capability)
 }
 
-func description(op *operation.Operation) string {
+func toolDescription(op *operation.Operation) string {
 	out := strings.TrimSuffix(op.Summary, ".") + ". " + useKeyArgument(op.FullDescription()) +
 		" Requires the capability " + string(op.Needs)
 	if op.ConditionalCapability != nil {
 		out += ", and " + string(op.ConditionalCapability.Capability) + " if " + op.ConditionalCapability.When
 	}
-	return out + "." + price(op)
+	return out + "." + priceText(op)
 }
 
-// price returns sentences about the price of a call, or "" if the call is free.
-func price(op *operation.Operation) string {
+// priceText returns sentences about the priceText of a call, or "" if the call is free.
+func priceText(op *operation.Operation) string {
 	p := op.Price
 	if p == nil {
 		return ""

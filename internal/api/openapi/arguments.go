@@ -12,22 +12,22 @@ import (
 func parameters(op *operation.Operation) []parameter {
 	var out []parameter
 	for _, name := range op.InPath {
-		out = append(out, argument(op, name, "path"))
+		out = append(out, newParameter(op, name, "path"))
 	}
 	if op.Reads() {
 		for _, name := range op.Input.PropertyOrder {
 			if !slices.Contains(op.InPath, name) {
-				out = append(out, argument(op, name, "query"))
+				out = append(out, newParameter(op, name, "query"))
 			}
 		}
 	}
 	if op.Key != operation.KeyRejected {
-		out = append(out, idempotencyKey(op.Key))
+		out = append(out, newKeyParameter(op.Key))
 	}
 	return out
 }
 
-func argument(op *operation.Operation, name, in string) parameter {
+func newParameter(op *operation.Operation, name, in string) parameter {
 	s := op.Input.Properties[name].CloneSchemas()
 	p := parameter{Name: name, In: in, Description: s.Description, Schema: s, Example: op.Example.Arguments[name],
 		Required: in == "path" || slices.Contains(op.Input.Required, name)}
@@ -38,7 +38,7 @@ func argument(op *operation.Operation, name, in string) parameter {
 	return p
 }
 
-func idempotencyKey(rule operation.KeyRule) parameter {
+func newKeyParameter(rule operation.KeyRule) parameter {
 	p := parameter{Name: "Idempotency-Key", In: "header", Required: rule == operation.KeyRequired,
 		Schema: &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey())},
 		Description: "A unique value that you choose, such as a UUID. Repeating the request with the same key " +
@@ -78,9 +78,9 @@ func bodyExample(op *operation.Operation) map[string]any {
 // withoutProperties returns a copy of an object schema without the members with the given names.
 func withoutProperties(s *jsonschema.Schema, names ...string) *jsonschema.Schema {
 	out := s.CloneSchemas()
-	dropped := func(name string) bool { return slices.Contains(names, name) }
-	out.PropertyOrder = slices.DeleteFunc(slices.Clone(out.PropertyOrder), dropped)
-	out.Required = slices.DeleteFunc(slices.Clone(out.Required), dropped)
+	isDropped := func(name string) bool { return slices.Contains(names, name) }
+	out.PropertyOrder = slices.DeleteFunc(slices.Clone(out.PropertyOrder), isDropped)
+	out.Required = slices.DeleteFunc(slices.Clone(out.Required), isDropped)
 	for _, name := range names {
 		delete(out.Properties, name)
 	}

@@ -38,20 +38,20 @@ func problemSchema() *jsonschema.Schema {
 }
 
 func contextMembers() map[string]*jsonschema.Schema {
-	text := func(description string) *jsonschema.Schema {
+	stringSchema := func(description string) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Description: description}
 	}
 	return map[string]*jsonschema.Schema{
-		"reason":   text("For validation_failed, what is wrong. For idempotency_key_reused: charge_key_spent, or absent."),
-		"argument": text("Name of the invalid argument."),
+		"reason":   stringSchema("For validation_failed, what is wrong. For idempotency_key_reused: charge_key_spent, or absent."),
+		"argument": stringSchema("Name of the invalid argument."),
 		"item": {
 			Type: "integer", Minimum: new(0.0),
 			Description: "For a list, index of the invalid item, starting at 0.",
 		},
-		"scope":               text("Name of the limit that was reached."),
-		"state":               text("For wrong_state, the item's current state."),
-		"paused":              text("For connection_suspended, the paused kind of action. Absent if everything is paused."),
-		"limit":               text("For plan_limit_reached, the name of the plan limit."),
+		"scope":               stringSchema("Name of the limit that was reached."),
+		"state":               stringSchema("For wrong_state, the item's current state."),
+		"paused":              stringSchema("For connection_suspended, the paused kind of action. Absent if everything is paused."),
+		"limit":               stringSchema("For plan_limit_reached, the name of the plan limit."),
 		"retry_after_seconds": {Type: "integer", Minimum: new(1.0), Description: "Seconds to wait, as in Retry-After."},
 		"problems": {
 			Type: "array", Items: &jsonschema.Schema{Type: "string"},

@@ -231,12 +231,12 @@ func TestPathPatterns(t *testing.T) {
 			}
 			pattern := regexp.MustCompile(p.Schema.Pattern) // integers and enums have none
 			for _, text := range form.valid {
-				if !pattern.MatchString(text) || !declared.PathFits(p.Name, text) {
+				if !pattern.MatchString(text) || !declared.IsValidPathArgument(p.Name, text) {
 					t.Errorf("%s rejects %q", p.Name, text)
 				}
 			}
 			for _, text := range form.invalid {
-				if p.Schema.Pattern != "" && pattern.MatchString(text) || declared.PathFits(p.Name, text) {
+				if p.Schema.Pattern != "" && pattern.MatchString(text) || declared.IsValidPathArgument(p.Name, text) {
 					t.Errorf("%s accepts %q", p.Name, text)
 				}
 			}

@@ -70,11 +70,11 @@ func reachesProvider(op *operation.Operation) bool {
 const errorComponent = "Error"
 
 // addErrors adds the error responses that an operation can return.
-func addErrors(op *operation.Operation, out map[string]response) {
+func addErrors(op *operation.Operation, responses map[string]response) {
 	for _, r := range errorResponses {
 		if r.applies(op) {
 			status := problem.FromError(r.example, exampleURL).Status
-			out[strconv.Itoa(status)] = response{
+			responses[strconv.Itoa(status)] = response{
 				Ref: "#/components/responses/" + errorComponent, Description: http.StatusText(status) + ".",
 			}
 		}

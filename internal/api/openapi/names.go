@@ -16,8 +16,8 @@ func GoName(name string) string {
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		if known, ok := initialisms[word]; ok {
-			out.WriteString(known)
+		if initialism, ok := initialisms[word]; ok {
+			out.WriteString(initialism)
 			continue
 		}
 		out.WriteString(strings.ToUpper(word[:1]) + word[1:])

@@ -28,13 +28,13 @@ func inlineParts(schemas map[string]*jsonschema.Schema, paths map[string]map[str
 	if err != nil {
 		return fmt.Errorf("encoding the components: %w", err)
 	}
-	in := partInliner{schemas: schemas, uses: map[string]int{}}
+	inliner := partInliner{schemas: schemas, uses: map[string]int{}}
 	for _, match := range references.FindAllSubmatch(raw, -1) {
-		in.uses[string(match[1])]++
+		inliner.uses[string(match[1])]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		if s := schemas[name]; s != nil { // nil if it was moved into another object
-			in.inline(name, s)
+			inliner.inline(name, s)
 		}
 	}
 	return nil

@@ -70,8 +70,8 @@ func (b *builder) addComponent(name string, s *jsonschema.Schema) error {
 		b.components.Schemas[name] = schema
 		return nil
 	}
-	same, err := equalSchemas(existing, schema)
-	if err == nil && !same {
+	isEqual, err := equalSchemas(existing, schema)
+	if err == nil && !isEqual {
 		err = fmt.Errorf("two types have the name %s", name)
 	}
 	return err

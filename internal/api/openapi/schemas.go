@@ -27,13 +27,13 @@ func nameSchemas(schemas map[string]*jsonschema.Schema, paths map[string]map[str
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(schemas)) {
-		if err := n.properties(owner, schemas[owner]); err != nil {
+		if err := n.nameProperties(owner, schemas[owner]); err != nil {
 			return err
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		for _, method := range slices.Sorted(maps.Keys(paths[path])) {
-			if err := n.parameters(paths[path][method]); err != nil {
+			if err := n.nameParameters(paths[path][method]); err != nil {
 				return err
 			}
 		}
@@ -41,9 +41,9 @@ func nameSchemas(schemas map[string]*jsonschema.Schema, paths map[string]map[str
 	return nil
 }
 
-func (n *schemaNamer) parameters(op operationObject) error {
+func (n *schemaNamer) nameParameters(op operationObject) error {
 	for i, p := range op.Parameters {
-		s, err := n.schema(GoName(op.ID), p.Name, p.Schema)
+		s, err := n.nameSchema(GoName(op.ID), p.Name, p.Schema)
 		if err != nil {
 			return err
 		}
@@ -53,9 +53,9 @@ func (n *schemaNamer) parameters(op operationObject) error {
 }
 
 // properties names the enumerations within an object.
-func (n *schemaNamer) properties(owner string, s *jsonschema.Schema) error {
+func (n *schemaNamer) nameProperties(owner string, s *jsonschema.Schema) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		replacement, err := n.schema(owner, name, s.Properties[name])
+		replacement, err := n.nameSchema(owner, name, s.Properties[name])
 		if err != nil {
 			return err
 		}
@@ -65,16 +65,16 @@ func (n *schemaNamer) properties(owner string, s *jsonschema.Schema) error {
 }
 
 // schema returns a replacement for the schema s of a member of owner.
-func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
+func (n *schemaNamer) nameSchema(owner, member string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
 	switch {
 	case s.Type == "integer":
 		s.Format = cmp.Or(s.Format, "int64")
 	case s.Items != nil:
-		items, err := n.schema(owner, Singular(member), s.Items)
+		items, err := n.nameSchema(owner, Singular(member), s.Items)
 		s.Items = items
 		return s, err
 	case len(s.Properties) > 0:
-		return s, n.properties(owner+GoName(member), s)
+		return s, n.nameProperties(owner+GoName(member), s)
 	case len(s.Enum) == 1 && s.Title != "":
 		constant := constSchema(s.Title, s.Enum[0])
 		constant.Description = s.Description

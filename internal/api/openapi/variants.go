@@ -17,22 +17,22 @@ const DiscriminatorSuffix = "Kind"
 // addVariants replaces the component of an operation's output with a union of its variants. Each variant is a component
 // that is named after its discriminator value: the variant social_post of Job is SocialPostJob.
 func (b *builder) addVariants(op *operation.Operation) {
-	v, base := op.Variants, b.components.Schemas[op.OutputName]
+	variants, base := op.Variants, b.components.Schemas[op.OutputName]
 	// Outputs that embed this type use the component that lists all values.
 	b.components.Schemas[op.OutputName+DiscriminatorSuffix] = newEnumeration(op.OutputName+DiscriminatorSuffix,
-		base.Properties[v.Discriminator].Enum)
+		base.Properties[variants.Discriminator].Enum)
 	union := &jsonschema.Schema{Description: base.Description}
 	mapping := map[string]string{}
-	for _, value := range slices.Sorted(maps.Keys(v.Schemas)) {
+	for _, value := range slices.Sorted(maps.Keys(variants.Schemas)) {
 		name := GoName(value) + op.OutputName
 		variant := base.CloneSchemas()
-		variant.Properties[v.Discriminator] = constSchema(op.OutputName+DiscriminatorSuffix, value)
-		variant.Properties[v.Member] = v.Schemas[value].CloneSchemas()
-		variant.Description = fmt.Sprintf("%s with the %s %s.", op.OutputName, v.Discriminator, value)
+		variant.Properties[variants.Discriminator] = constSchema(op.OutputName+DiscriminatorSuffix, value)
+		variant.Properties[variants.Member] = variants.Schemas[value].CloneSchemas()
+		variant.Description = fmt.Sprintf("%s with the %s %s.", op.OutputName, variants.Discriminator, value)
 		b.components.Schemas[name] = variant
 		union.OneOf = append(union.OneOf, ref(name))
 		mapping[value] = operation.ComponentsRef + name
 	}
-	union.Extra = map[string]any{"discriminator": map[string]any{"propertyName": v.Discriminator, "mapping": mapping}}
+	union.Extra = map[string]any{"discriminator": map[string]any{"propertyName": variants.Discriminator, "mapping": mapping}}
 	b.components.Schemas[op.OutputName] = union
 }

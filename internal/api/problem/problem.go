@@ -81,7 +81,7 @@ var entries = []Entry{
 	{apierr.HTTPVersionUnsupported, http.StatusHTTPVersionNotSupported, "The HTTP version is not supported."},
 }
 
-var byCode = func() map[apierr.Code]Entry {
+var entriesByCode = func() map[apierr.Code]Entry {
 	out := map[apierr.Code]Entry{}
 	for _, e := range entries {
 		out[e.Code] = e
@@ -96,7 +96,7 @@ const ReferencePath = "/docs/errors"
 // document does not reveal the error's text.
 func FromError(err error, publicURL string) Document {
 	f := apierr.FromError(err)
-	e := byCode[f.Code]
+	e := entriesByCode[f.Code]
 	return Document{
 		Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail,
 		Code: f.Code, Context: f.Context,

@@ -24,16 +24,16 @@ func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {
 		return
 	}
-	const threeMembers = 160 // bytes that three members need
-	policy, limit := make([]byte, 0, threeMembers), make([]byte, 0, threeMembers)
+	const capacity = 160 // bytes that three members need
+	policy, limit := make([]byte, 0, capacity), make([]byte, 0, capacity)
 	for i, r := range rates {
 		reset := r.Reset
 		if r.Limited {
 			reset = r.RetryAfter
 		}
 		// A window is never 0.
-		policy = appendMember(policy, i, r.Scope, ";q=", int64(r.Quota), ";w=", max(seconds(r.Window), 1))
-		limit = appendMember(limit, i, r.Scope, ";r=", int64(r.Remaining), ";t=", seconds(reset))
+		policy = appendMember(policy, i, r.Scope, ";q=", int64(r.Quota), ";w=", max(ceilSeconds(r.Window), 1))
+		limit = appendMember(limit, i, r.Scope, ";r=", int64(r.Remaining), ";t=", ceilSeconds(reset))
 	}
 	h.Set(policyField, string(policy))
 	h.Set(limitField, string(limit))
@@ -53,5 +53,5 @@ func appendMember(dst []byte, i int, scope pipeline.Scope, firstParam string, fi
 	return strconv.AppendInt(append(dst, secondParam...), secondValue, 10)
 }
 
-// seconds returns d in seconds, rounded up so that clients do not retry too early.
-func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+// ceilSeconds returns d in ceilSeconds, rounded up so that clients do not retry too early.
+func ceilSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const descriptionPath = "/openapi.json"
+const documentPath = "/openapi.json"
 
 // document is the OpenAPI document with its ETag. Requests for it do not need a key, and caches may store it.
 type document struct {

@@ -25,18 +25,18 @@ func (x *exchange) idempotencyKey() pipeline.Key {
 
 // arguments returns the arguments in the path together with the other arguments. An operation that only reads takes
 // them from the query string, and any other operation takes them from the body.
-func (x *exchange) arguments(op *operation.Operation, pathArgs map[string]string) (operation.Arguments, error) {
-	args, err := x.queryOrBody(op)
+func (x *exchange) readArguments(op *operation.Operation, pathArgs map[string]string) (operation.Arguments, error) {
+	args, err := x.parseQueryOrBody(op)
 	if err != nil {
 		return nil, err
 	}
 	for name := range args {
-		if _, given := pathArgs[name]; given {
+		if _, ok := pathArgs[name]; ok {
 			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name,
 				name+" is already in the path. Remove it from the query string or the body.")
 		}
 	}
-	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
+	if _, ok := args["idempotency_key"]; ok && len(x.r.Header.Values("Idempotency-Key")) > 0 {
 		return nil, apierr.Invalid(apierr.IdempotencyKeyGivenTwice, "",
 			"Send the Idempotency-Key only in the header, not in the body.")
 	}
@@ -46,7 +46,7 @@ func (x *exchange) arguments(op *operation.Operation, pathArgs map[string]string
 	return args, nil
 }
 
-func (x *exchange) queryOrBody(op *operation.Operation) (operation.Arguments, error) {
+func (x *exchange) parseQueryOrBody(op *operation.Operation) (operation.Arguments, error) {
 	if op.Reads() {
 		if hasBody(x.r) {
 			return nil, apierr.Invalid(apierr.BodyNotAllowed, "",
@@ -57,7 +57,7 @@ func (x *exchange) queryOrBody(op *operation.Operation) (operation.Arguments, er
 	if x.r.URL.RawQuery != "" {
 		return nil, apierr.Invalid(apierr.ArgumentsInQuery, "", "Send arguments in the JSON body, not in the query string.")
 	}
-	return x.body(op)
+	return x.parseBody(op)
 }
 
 func hasBody(r *http.Request) bool {
@@ -68,7 +68,7 @@ func hasBody(r *http.Request) bool {
 	return n > 0
 }
 
-func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
+func (x *exchange) parseBody(op *operation.Operation) (operation.Arguments, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
 	var tooLargeErr *http.MaxBytesError
 	switch {
@@ -110,7 +110,7 @@ func isJSON(contentTypes []string) bool {
 	if len(contentTypes) != 1 {
 		return false
 	}
-	kind, params, err := mime.ParseMediaType(contentTypes[0])
+	mediaType, params, err := mime.ParseMediaType(contentTypes[0])
 	charset := params["charset"]
-	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+	return err == nil && mediaType == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }

@@ -47,7 +47,7 @@ func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
 	for _, op := range reg.All() {
 		e.router.add(op.Method, op.Path, op)
 	}
-	e.router.add(http.MethodGet, descriptionPath, nil)
+	e.router.add(http.MethodGet, documentPath, nil)
 	return e
 }
 
@@ -79,9 +79,9 @@ type exchange struct {
 }
 
 func (x *exchange) serve() {
-	op, values, methods, found := x.edge.router.find(x.r)
+	op, values, methods, ok := x.edge.router.find(x.r)
 	switch {
-	case !found:
+	case !ok:
 		x.writeProblem(apierr.New(apierr.EndpointNotFound,
 			"No endpoint has this path, or an ID in it has the wrong format. Check the path."))
 	case methods != nil:
@@ -97,8 +97,8 @@ func (x *exchange) serve() {
 
 func (x *exchange) call(op *operation.Operation, values map[string]string) {
 	outcome, err := x.edge.pipe.Call(x.r.Context(), pipeline.Request{
-		Operation: op, Credential: apikey.Bearer(x.r), RequestID: x.id, IdempotencyKey: x.idempotencyKey(),
-		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
+		Operation: op, Credential: apikey.BearerToken(x.r), RequestID: x.id, IdempotencyKey: x.idempotencyKey(),
+		Arguments: func() (operation.Arguments, error) { return x.readArguments(op, values) },
 	})
 	problem.SetRateLimits(x.w.Header(), outcome.Rates)
 	if actor := outcome.Call.Actor; actor != nil {
@@ -172,9 +172,9 @@ func (x *exchange) write(status int, body []byte) {
 	_, _ = x.w.Write(body) // the client may have disconnected
 }
 
-func (x *exchange) log(took time.Duration) {
+func (x *exchange) log(duration time.Duration) {
 	status := problem.LogStatus(x.r, x.status)
-	x.edge.opts.Observe(x.tool, status, took)
+	x.edge.opts.Observe(x.tool, status, duration)
 	level := problem.LogLevel(x.r, x.status, x.cause)
 	ctx := x.r.Context()
 	if !x.edge.opts.Log.Enabled(ctx, level) {
@@ -183,7 +183,7 @@ func (x *exchange) log(took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool),
 		slog.Int("status", status),
-		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team),
+		slog.Float64("took_ms", float64(duration.Microseconds())/1000), slog.Int64("team", x.team),
 		slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.StatusClientClosed {

@@ -38,14 +38,14 @@ func (n *node) child(segment string) *node {
 }
 
 func (r *router) add(method, path string, op *operation.Operation) {
-	at := r.root
+	n := r.root
 	for segment := range strings.SplitSeq(path[1:], "/") {
-		at = at.child(segment)
+		n = n.child(segment)
 	}
-	if at.methods == nil {
-		at.methods = map[string]*operation.Operation{}
+	if n.methods == nil {
+		n.methods = map[string]*operation.Operation{}
 	}
-	at.methods[method] = op
+	n.methods[method] = op
 }
 
 // find returns the operation and the values of the path's arguments. If the path exists but does not support the
@@ -55,27 +55,27 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 	if !ok {
 		return nil, nil, nil, false
 	}
-	at, texts := r.root, []string(nil)
+	n, texts := r.root, []string(nil)
 	for segment := range strings.SplitSeq(subpath, "/") {
 		text, err := url.PathUnescape(segment)
 		if err != nil {
 			return nil, nil, nil, false
 		}
-		if next := at.literals[text]; next != nil {
-			at = next
+		if next := n.literals[text]; next != nil {
+			n = next
 			continue
 		}
-		if at = at.argument; at == nil {
+		if n = n.argument; n == nil {
 			return nil, nil, nil, false
 		}
 		texts = append(texts, text)
 	}
-	if len(at.methods) == 0 || !at.hasValidIDs(texts) {
+	if len(n.methods) == 0 || !n.hasValidIDs(texts) {
 		return nil, nil, nil, false
 	}
-	op, ok := at.methods[req.Method]
+	op, ok := n.methods[req.Method]
 	if !ok {
-		return nil, nil, at.allowedMethods(), true
+		return nil, nil, n.allowedMethods(), true
 	}
 	return op, pathValues(op, texts), nil, true
 }
@@ -85,7 +85,7 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 func (n *node) hasValidIDs(texts []string) bool {
 	for _, op := range n.methods {
 		for i, text := range texts {
-			if !op.PathFits(op.InPath[i], text) {
+			if !op.IsValidPathArgument(op.InPath[i], text) {
 				return false
 			}
 		}

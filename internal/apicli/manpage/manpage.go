@@ -31,10 +31,10 @@ func (p *Page) Subsection(title string) { p.linef(`.SS "%s"`, escape(title)) }
 func (p *Page) Text(text string) {
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if example, ok := strings.CutPrefix(part, "  "); ok {
-			p.linef(".PP\n.RS 4\n.EX\n%s\n.EE\n.RE", lines(example))
+			p.linef(".PP\n.RS 4\n.EX\n%s\n.EE\n.RE", escapeLines(example))
 			continue
 		}
-		p.linef(".PP\n%s", lines(part))
+		p.linef(".PP\n%s", escapeLines(part))
 	}
 }
 
@@ -45,19 +45,19 @@ func (p *Page) Synopsis(command, arguments string) {
 
 // Item adds a term, such as a flag, with its value and its explanation.
 func (p *Page) Item(term, value, text string) {
-	p.linef(".TP\n\\fB%s\\fR\\fI%s\\fR\n%s", escape(term), escape(value), lines(text))
+	p.linef(".TP\n\\fB%s\\fR\\fI%s\\fR\n%s", escape(term), escape(value), escapeLines(text))
 }
 
 // String returns the source of the page.
 func (p *Page) String() string { return p.text.String() }
 
-var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
+var escaper = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
 
-func escape(text string) string { return special.Replace(text) }
+func escape(text string) string { return escaper.Replace(text) }
 
-// lines escapes text. It also ensures that no line begins with a dot or an apostrophe, because roff would read such a
+// escapeLines escapes text. It also ensures that no line begins with a dot or an apostrophe, because roff would read such a
 // line as a macro.
-func lines(text string) string {
+func escapeLines(text string) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		line = escape(line)

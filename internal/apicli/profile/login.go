@@ -112,7 +112,7 @@ func (l Login) register(ctx context.Context, m metadata, redirectURI string) (st
 	return response.ID, err
 }
 
-func (l Login) call(ctx context.Context, method, address string, body io.Reader, answer any) error {
+func (l Login) call(ctx context.Context, method, address string, body io.Reader, out any) error {
 	r, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return fmt.Errorf("creating a request: %w", err)
@@ -126,7 +126,7 @@ func (l Login) call(ctx context.Context, method, address string, body io.Reader,
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("%s returned status %d: check the URL", address, response.StatusCode)
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(answer); err != nil {
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(out); err != nil {
 		return fmt.Errorf("%s is not a pressroom URL: %w", address, err)
 	}
 	return nil
@@ -137,16 +137,16 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	callbacks := make(chan url.Values, 1)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
-		answer := r.URL.Query()
+		params := r.URL.Query()
 		// Reject a redirect that belongs to another sign-in or comes from another server.
-		if answer.Get("state") != state || answer.Get("iss") != issuer {
+		if params.Get("state") != state || params.Get("iss") != issuer {
 			http.Error(w, "This is not the current sign-in.", http.StatusBadRequest)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, signedInPage) // the person may have closed the browser
 		select {
-		case callbacks <- answer:
+		case callbacks <- params:
 		default:
 		}
 	})
@@ -159,11 +159,11 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	select {
 	case <-ctx.Done():
 		return "", fmt.Errorf("the sign-in was not approved in the browser in time: %w", ctx.Err())
-	case answer := <-callbacks:
-		if rejected := answer.Get("error"); rejected != "" {
-			return "", fmt.Errorf("the sign-in was rejected (%s)", rejected)
+	case params := <-callbacks:
+		if code := params.Get("error"); code != "" {
+			return "", fmt.Errorf("the sign-in was rejected (%s)", code)
 		}
-		return answer.Get("code"), nil
+		return params.Get("code"), nil
 	}
 }
 

@@ -113,14 +113,14 @@ func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*
 	} else if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	changed, err := change(stored)
+	updated, err := change(stored)
 	switch {
-	case err != nil || changed == stored:
+	case err != nil || updated == stored:
 		return err
-	case changed == nil:
+	case updated == nil:
 		err = os.Remove(path)
 	default:
-		err = write(path, changed)
+		err = write(path, updated)
 	}
 	if err != nil {
 		return fmt.Errorf("storing the profile %s: %w", name, err)

@@ -125,12 +125,12 @@ func (o OAuth) config() *oauth2.Config {
 
 // tokenError returns an error for a failed token request. The error does not contain the response, which may be secret.
 func tokenError(err error) error {
-	if rejected, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		if rejected.ErrorCode == "invalid_grant" || rejected.ErrorCode == "invalid_target" {
+	if retrieveErr, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		if retrieveErr.ErrorCode == "invalid_grant" || retrieveErr.ErrorCode == "invalid_target" {
 			return ErrSignedOut
 		}
-		return fmt.Errorf("the service did not issue a token: %s (status %d)", cmp.Or(rejected.ErrorCode, "no reason"),
-			rejected.Response.StatusCode)
+		return fmt.Errorf("the service did not issue a token: %s (status %d)", cmp.Or(retrieveErr.ErrorCode, "no reason"),
+			retrieveErr.Response.StatusCode)
 	}
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the service cannot be reached: %w", err)

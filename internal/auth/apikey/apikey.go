@@ -51,8 +51,8 @@ func New(prefix string) string {
 // Hash returns the hash that is stored instead of a secret.
 func Hash(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
 
-// WellFormed reports whether text has the format of a secret with the given prefix, including a correct checksum.
-func WellFormed(prefix, text string) bool {
+// IsWellFormed reports whether text has the format of a secret with the given prefix, including a correct checksum.
+func IsWellFormed(prefix, text string) bool {
 	if len(text) != length || !strings.HasPrefix(text, prefix) {
 		return false
 	}

@@ -15,7 +15,7 @@ func TestFindNewSecrets(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		s := apikey.New(apikey.APIKey)
-		if !apikey.WellFormed(apikey.APIKey, s) || apikey.WellFormed(apikey.Upload, s) || seen[s] {
+		if !apikey.IsWellFormed(apikey.APIKey, s) || apikey.IsWellFormed(apikey.Upload, s) || seen[s] {
 			t.Fatalf("%s", s)
 		}
 		seen[s] = true
@@ -39,7 +39,7 @@ func TestWellFormedRejectsTypos(t *testing.T) {
 			return
 		}
 		typo := s[:i] + string(c) + s[i+1:]
-		if apikey.WellFormed(apikey.Upload, typo) {
+		if apikey.IsWellFormed(apikey.Upload, typo) {
 			t.Fatalf("%s is accepted", typo)
 		}
 	})

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Bearer returns the bearer token from the Authorization header (RFC 6750, section 2.1). It returns "" if the header is
+// BearerToken returns the bearer token from the Authorization header (RFC 6750, section 2.1). It returns "" if the header is
 // missing, occurs more than once, or uses another scheme.
-func Bearer(r *http.Request) string {
+func BearerToken(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
 		return ""

@@ -12,10 +12,10 @@ import (
 // percent-encoding, JSON or HTML escapes, base64 or hexadecimal digits. ContainsSecret does not search for
 // authorization codes. Its running time is linear in the length of the text.
 func ContainsSecret(text string) bool {
-	return inPlain(text) || inEscapes(text) || inBase64(text) || inHex(text)
+	return inPlaintext(text) || inEscapes(text) || inBase64(text) || inHex(text)
 }
 
-func inPlain(text string) bool {
+func inPlaintext(text string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return hasSecret(prefix, text) })
 }
 
@@ -25,7 +25,7 @@ func hasSecret(prefix, text string) bool {
 		// The body of a secret never contains an underscore. This cheap check avoids computing checksums if prefixes
 		// are close together.
 		if len(text) >= length && strings.IndexByte(text[prefixLen:length], '_') < 0 &&
-			WellFormed(prefix, text[:length]) {
+			IsWellFormed(prefix, text[:length]) {
 			return true
 		}
 		text = text[prefixLen:]
@@ -34,8 +34,8 @@ func hasSecret(prefix, text string) bool {
 }
 
 func inEscapes(text string) bool {
-	return strings.ContainsAny(text, `%\`) && inPlain(unescape(text)) ||
-		strings.Contains(text, "&") && inPlain(html.UnescapeString(text))
+	return strings.ContainsAny(text, `%\`) && inPlaintext(unescape(text)) ||
+		strings.Contains(text, "&") && inPlaintext(html.UnescapeString(text))
 }
 
 // escapes lists the prefixes of escapes that consist of a prefix and two hexadecimal digits.
@@ -62,7 +62,7 @@ func unescape(text string) string {
 // it takes up in text.
 func unescapeByte(text string) (byte, int) {
 	for _, escape := range escapes {
-		if rest, found := strings.CutPrefix(text, escape); found && len(rest) >= 2 {
+		if rest, ok := strings.CutPrefix(text, escape); ok && len(rest) >= 2 {
 			var value [1]byte
 			if _, err := hex.Decode(value[:], []byte(rest[:2])); err == nil {
 				return value[0], len(escape) + 2
@@ -72,22 +72,22 @@ func unescapeByte(text string) (byte, int) {
 	return text[0], 1
 }
 
-// asStandard converts URL-safe and multi-line base64 to standard base64.
-var asStandard = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "")
+// toStandard converts URL-safe and multi-line base64 to standard base64.
+var toStandard = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "")
 
 func inBase64(text string) bool {
-	for run := range strings.FieldsFuncSeq(text, notBase64) {
+	for run := range strings.FieldsFuncSeq(text, isNotBase64) {
 		if len(run) < base64.RawStdEncoding.EncodedLen(length) {
 			continue
 		}
-		run = asStandard.Replace(run)
+		run = toStandard.Replace(run)
 		// The characters before the secret may also be base64 digits, so try to decode from each of the four offsets.
 		for start := range min(4, len(run)) {
 			digits := run[start:]
 			if len(digits)%4 == 1 {
 				digits = digits[:len(digits)-1]
 			}
-			if decoded, err := base64.RawStdEncoding.DecodeString(digits); err == nil && inPlain(string(decoded)) {
+			if decoded, err := base64.RawStdEncoding.DecodeString(digits); err == nil && inPlaintext(string(decoded)) {
 				return true
 			}
 		}
@@ -95,7 +95,7 @@ func inBase64(text string) bool {
 	return false
 }
 
-func notBase64(r rune) bool {
+func isNotBase64(r rune) bool {
 	switch {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
 		return false
@@ -104,14 +104,14 @@ func notBase64(r rune) bool {
 }
 
 func inHex(text string) bool {
-	for run := range strings.FieldsFuncSeq(text, notHex) {
+	for run := range strings.FieldsFuncSeq(text, isNotHex) {
 		if len(run) < hex.EncodedLen(length) {
 			continue
 		}
 		for start := range 2 {
 			digits := run[start:]
 			decoded, err := hex.DecodeString(digits[:len(digits)&^1])
-			if err == nil && inPlain(string(decoded)) {
+			if err == nil && inPlaintext(string(decoded)) {
 				return true
 			}
 		}
@@ -119,7 +119,7 @@ func inHex(text string) bool {
 	return false
 }
 
-func notHex(r rune) bool {
+func isNotHex(r rune) bool {
 	isHex := 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' || '0' <= r && r <= '9'
 	return !isHex
 }

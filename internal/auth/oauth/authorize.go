@@ -28,11 +28,11 @@ type AuthorizationRequest struct {
 func (a AuthorizationRequest) RedirectHost() string { return displayHost(a.Redirect) }
 
 var (
-	errNoClient = apierr.New(apierr.NotFound,
+	errUnknownClient = apierr.New(apierr.NotFound,
 		"Unknown or removed application. Start again from the app you came from.").With("argument", "client_id")
 	errIncompleteRequest = apierr.New(apierr.ValidationFailed,
 		"This link is incomplete. Start again from the app you came from.")
-	errNoRedirect = apierr.New(apierr.ValidationFailed,
+	errUnregisteredRedirect = apierr.New(apierr.ValidationFailed,
 		"The app that sent you here uses a redirect URI that it has not registered. Access was not granted.")
 )
 
@@ -46,12 +46,12 @@ type RedirectError struct {
 
 // Local reports whether the redirect URI is an http loopback address. Only in that case is an immediate redirect safe.
 // Otherwise, the server would be an open redirector (RFC 9700, section 4.11.2).
-func (t *RedirectError) Local() bool {
-	u, err := url.Parse(t.Redirect)
+func (e *RedirectError) Local() bool {
+	u, err := url.Parse(e.Redirect)
 	return err == nil && u.Scheme == "http"
 }
 
-func (t *RedirectError) Error() string { return t.Err.Error() }
+func (e *RedirectError) Error() string { return e.Err.Error() }
 
 // Client returns the client with the given ID, or not_found. If the ID is the URL of a metadata document that is not
 // cached, Client fetches the document. Fetches are rate limited by caller, which is the caller's IP address.
@@ -64,7 +64,7 @@ func (s *Service) Client(ctx context.Context, caller, id string) (Client, error)
 		c, err = s.readClient(ctx, id)
 	}
 	if apierr.Is(err, apierr.NotFound) {
-		err = errNoClient
+		err = errUnknownClient
 	}
 	return c, err
 }
@@ -87,10 +87,10 @@ func (s *Service) ParseRequest(ctx context.Context, caller string, request url.V
 		Client: c, Redirect: request.Get("redirect_uri"), state: request.Get("state"),
 		challenge: request.Get("code_challenge"),
 	}
-	if !matches(c.Redirects, a.Redirect) {
-		return AuthorizationRequest{}, errNoRedirect
+	if !isRegistered(c.RedirectURIs, a.Redirect) {
+		return AuthorizationRequest{}, errUnregisteredRedirect
 	}
-	if err := s.read(&a, request); err != nil {
+	if err := s.parseParams(&a, request); err != nil {
 		return AuthorizationRequest{}, &RedirectError{
 			a, s.redirectURL(a, url.Values{"error": {err.Code}, "error_description": {err.Text}}), err,
 		}
@@ -99,7 +99,7 @@ func (s *Service) ParseRequest(ctx context.Context, caller string, request url.V
 }
 
 // read parses the parameters other than client_id and redirect_uri.
-func (s *Service) read(a *AuthorizationRequest, request url.Values) *Error {
+func (s *Service) parseParams(a *AuthorizationRequest, request url.Values) *Error {
 	for name, values := range request {
 		if len(values) > 1 && name != "resource" {
 			return newError(InvalidRequest, "A parameter was sent more than once.")
@@ -110,7 +110,7 @@ func (s *Service) read(a *AuthorizationRequest, request url.Values) *Error {
 		return rejection
 	}
 	a.resource = cmp.Or(resource, s.ToolsResource())
-	if kind := request.Get("response_type"); kind != "code" {
+	if responseType := request.Get("response_type"); responseType != "code" {
 		return newError(UnsupportedResponseType, "The response_type must be code.")
 	}
 	if mode := request.Get("response_mode"); mode != "" && mode != "query" {
@@ -133,12 +133,12 @@ func isChallenge(text string) bool {
 }
 
 // redirectURL returns the redirect URI with the given response parameters, the issuer (RFC 9207) and the state.
-func (s *Service) redirectURL(a AuthorizationRequest, answer url.Values) string {
-	answer.Set("iss", s.Issuer())
+func (s *Service) redirectURL(a AuthorizationRequest, params url.Values) string {
+	params.Set("iss", s.Issuer())
 	if a.state != "" {
-		answer.Set("state", a.state)
+		params.Set("state", a.state)
 	}
-	return withQuery(a.Redirect, answer)
+	return withQuery(a.Redirect, params)
 }
 
 // Consent describes what a person allows a client to do in a team.
@@ -151,8 +151,8 @@ type Consent struct {
 
 // Allow stores a consent and returns the redirect URI with the authorization code. It returns not_found if the client
 // was removed in the meantime.
-func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) (string, error) {
-	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool {
+func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, consent Consent) (string, error) {
+	if len(consent.Capabilities) == 0 || slices.ContainsFunc(consent.Capabilities, func(c access.Capability) bool {
 		return !slices.Contains(a.Capabilities, c)
 	}) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "level", "Choose one of the access levels that the app requested.")
@@ -164,8 +164,8 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 		_, err := tx.Exec(ctx,
 			`INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge,
 		code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.Client.ID, l.Team, l.Person, scopeString(l.Capabilities), a.resource, a.Redirect, a.challenge, hash[:],
-			db.Micros(expiresAt), db.Micros(now), db.Micros(expiresAt), boolToInt(l.OneFactor))
+			a.Client.ID, consent.Team, consent.Person, scopeString(consent.Capabilities), a.resource, a.Redirect, a.challenge, hash[:],
+			db.Micros(expiresAt), db.Micros(now), db.Micros(expiresAt), boolToInt(consent.OneFactor))
 		if err != nil {
 			return fmt.Errorf("storing a grant: %w", err)
 		}
@@ -175,7 +175,7 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 			return fmt.Errorf("recording that a client is used: %w", err)
 		}
 		if updated == 0 { // removed while the page was open
-			return errNoClient
+			return errUnknownClient
 		}
 		return nil
 	})
@@ -186,8 +186,8 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 }
 
 // boolToInt converts a bool to 0 or 1, the values that the database stores.
-func boolToInt(on bool) int64 {
-	if on {
+func boolToInt(b bool) int64 {
+	if b {
 		return 1
 	}
 	return 0

@@ -20,15 +20,15 @@ const (
 	maxName             = 80     // maximum number of characters in a client's name
 	maxUnused           = 10_000 // maximum number of registrations without a grant in the database
 	maxUnusedPerNetwork = 1_000  // maximum number of registrations without a grant from one IP network
-	evictAtOnce         = 100    // maximum number of unused registrations that one registration deletes
+	maxEvictions        = 100    // maximum number of unused registrations that one registration deletes
 )
 
 // Client is a registered OAuth client. Its self-description is not verified.
 type Client struct {
-	ID        string
-	Name      string
-	Redirects []string // redirect URIs
-	CreatedAt time.Time
+	ID           string
+	Name         string
+	RedirectURIs []string // redirect URIs
+	CreatedAt    time.Time
 
 	network string    // IP network that it registered from
 	readAt  time.Time // when its document was last fetched; zero for registered clients
@@ -47,7 +47,7 @@ type Registration struct {
 }
 
 // client returns the client that a registration describes.
-func (r Registration) client() (Client, error) {
+func (r Registration) newClient() (Client, error) {
 	switch {
 	case len(r.Redirects) == 0 || len(r.Redirects) > maxRedirects:
 		return Client{}, newError(InvalidRedirect,
@@ -61,20 +61,20 @@ func (r Registration) client() (Client, error) {
 		return Client{}, newError(InvalidRedirect,
 			fmt.Sprintf("The redirect URIs must not exceed %d bytes in total.", maxRedirectBytes))
 	}
-	for _, address := range r.Redirects {
-		if err := checkRedirect(address); err != nil {
+	for _, redirectURI := range r.Redirects {
+		if err := checkRedirect(redirectURI); err != nil {
 			return Client{}, err
 		}
 	}
-	return Client{Name: clientName(r), Redirects: r.Redirects}, nil
+	return Client{Name: clientName(r), RedirectURIs: r.Redirects}, nil
 }
 
 // clientName returns a short, single-line name of a client for people. If the registration has no name, it returns the
 // host of the redirect URI.
 func clientName(r Registration) string {
 	name := plaintext.Line(r.Name)
-	if short := []rune(name); len(short) > maxName {
-		name = strings.TrimSpace(string(short[:maxName]))
+	if runes := []rune(name); len(runes) > maxName {
+		name = strings.TrimSpace(string(runes[:maxName]))
 	}
 	if name == "" {
 		return displayHost(r.Redirects[0])
@@ -85,7 +85,7 @@ func clientName(r Registration) string {
 // Register registers a client (RFC 7591). caller is the IP address of the request. Clients do not get a secret, because
 // installed programs cannot keep secrets. They use PKCE instead.
 func (s *Service) Register(ctx context.Context, caller string, r Registration) (Client, error) {
-	c, err := r.client()
+	c, err := r.newClient()
 	if err != nil {
 		return Client{}, err
 	}
@@ -129,12 +129,12 @@ func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	return evictFrom(ctx, tx, busiestNetwork, max(0, clientCount-(total-maxUnused)))
 }
 
-// evictFrom deletes a network's unused registrations, except for the newest ones. It deletes at most evictAtOnce
+// evictFrom deletes a network's unused registrations, except for the newest ones. It deletes at most maxEvictions
 // registrations.
 func evictFrom(ctx context.Context, tx *db.Tx, network string, keepNewest int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN
 		(SELECT client_id FROM oauth_clients WHERE used_at = 0 AND network = ? ORDER BY created_at DESC, client_id
-		LIMIT ? OFFSET ?)`, network, evictAtOnce, keepNewest)
+		LIMIT ? OFFSET ?)`, network, maxEvictions, keepNewest)
 	if err != nil {
 		return fmt.Errorf("deleting unused registrations: %w", err)
 	}

@@ -34,7 +34,7 @@ var errInvalidDocument = apierr.New(apierr.ValidationFailed,
 func isDocumentURL(id string) bool {
 	u, err := url.Parse(id)
 	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(u.Path) > 1 &&
-		len(id) <= maxAddress &&
+		len(id) <= maxURLLength &&
 		!strings.Contains(id, "#") && !strings.ContainsFunc(id, isAmbiguous) && !hasDotSegment(u.Path)
 }
 
@@ -75,11 +75,11 @@ func (s *Service) fetchDocument(ctx context.Context, id string) (Client, error) 
 	if err := s.Fetch(ctx, id, maxDocumentBytes, &body); err != nil {
 		return Client{}, errInvalidDocument.Wrap(err)
 	}
-	return readDocument(id, body.Bytes())
+	return parseDocument(id, body.Bytes())
 }
 
-// readDocument parses a metadata document that was fetched from the URL id.
-func readDocument(id string, body []byte) (Client, error) {
+// parseDocument parses a metadata document that was fetched from the URL id.
+func parseDocument(id string, body []byte) (Client, error) {
 	var d document
 	if err := json.Unmarshal(body, &d); err != nil {
 		return Client{}, errInvalidDocument.Wrap(err)
@@ -88,7 +88,7 @@ func readDocument(id string, body []byte) (Client, error) {
 	if d.ID != id || d.Secret != "" || strings.HasPrefix(d.AuthMethod, "client_secret_") {
 		return Client{}, errInvalidDocument
 	}
-	c, err := d.client()
+	c, err := d.newClient()
 	if err != nil {
 		return Client{}, errInvalidDocument.Wrap(err)
 	}

@@ -15,7 +15,7 @@ func TestIsDocument(t *testing.T) {
 		"https://app.example/client#x":    false,
 		"https://app.example/a/../client": false, "https://app.example/./client": false,
 		"https://app.example/%2e%2e/client": false, "program-abc": false, "": false, "https:///client": false,
-		"https://app.example/" + strings.Repeat("x", maxAddress): false,
+		"https://app.example/" + strings.Repeat("x", maxURLLength): false,
 	} {
 		if got := isDocumentURL(id); got != want {
 			t.Errorf("%.80q: %v", id, got)
@@ -29,8 +29,8 @@ func TestReadDocument(t *testing.T) {
 	fit := `{"client_id":"` + id +
 		`","client_name":"Helper","redirect_uris":["http://127.0.0.1/","https://app.example/back"],` +
 		`"grant_types":["authorization_code","refresh_token"],"token_endpoint_auth_method":"none"}`
-	c, err := readDocument(id, []byte(fit))
-	if err != nil || c.ID != id || c.Name != "Helper" || len(c.Redirects) != 2 || !c.IsSelfDescribed() {
+	c, err := parseDocument(id, []byte(fit))
+	if err != nil || c.ID != id || c.Name != "Helper" || len(c.RedirectURIs) != 2 || !c.IsSelfDescribed() {
 		t.Errorf("%+v %v", c, err)
 	}
 	for name, change := range map[string][2]string{
@@ -41,7 +41,7 @@ func TestReadDocument(t *testing.T) {
 		"a list": {fit, "[]"},
 	} {
 		changed := strings.Replace(fit, change[0], change[1], 1)
-		if _, err := readDocument(id, []byte(changed)); changed == fit || err == nil {
+		if _, err := parseDocument(id, []byte(changed)); changed == fit || err == nil {
 			t.Errorf("%s is accepted: %s", name, changed)
 		}
 	}

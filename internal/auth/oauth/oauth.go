@@ -90,14 +90,14 @@ func (s *Service) Resources() []string { return []string{s.ToolsResource(), s.AP
 // Resources. It returns invalid_target if one of the URLs is unknown.
 func (s *Service) resourcesOf(request url.Values) (string, *Error) {
 	requested := map[string]bool{}
-	for _, address := range request["resource"] {
-		known := slices.IndexFunc(s.Resources(), func(ours string) bool { return isSame(address, ours) })
-		if known < 0 {
+	for _, rawURL := range request["resource"] {
+		i := slices.IndexFunc(s.Resources(), func(resource string) bool { return equalURLs(rawURL, resource) })
+		if i < 0 {
 			return "", errInvalidResource
 		}
-		requested[s.Resources()[known]] = true
+		requested[s.Resources()[i]] = true
 	}
-	return strings.Join(slices.DeleteFunc(s.Resources(), func(ours string) bool { return !requested[ours] }), " "), nil
+	return strings.Join(slices.DeleteFunc(s.Resources(), func(resource string) bool { return !requested[resource] }), " "), nil
 }
 
 // isCurrent reports whether the URLs of a grant belong to this installation. They do not if the public URL has changed.
@@ -106,17 +106,17 @@ func (s *Service) isCurrent(granted string) bool {
 	return err == nil
 }
 
-// isSame reports whether two URLs are equivalent.
-func isSame(a, b string) bool {
-	first, err := canonical(a)
-	second, broken := canonical(b)
-	return err == nil && broken == nil && first == second
+// equalURLs reports whether two URLs are equivalent.
+func equalURLs(a, b string) bool {
+	first, err := canonicalURL(a)
+	second, secondErr := canonicalURL(b)
+	return err == nil && secondErr == nil && first == second
 }
 
-// canonical normalizes a URL. It removes the default port and a trailing slash, and converts the scheme and the host to
+// canonicalURL normalizes a URL. It removes the default port and a trailing slash, and converts the scheme and the host to
 // lower case.
-func canonical(address string) (string, error) {
-	u, err := url.Parse(address)
+func canonicalURL(rawURL string) (string, error) {
+	u, err := url.Parse(rawURL)
 	if err != nil {
 		return "", fmt.Errorf("parsing a URL: %w", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maxAddress is the maximum length in bytes of a URL from a client.
-const maxAddress = 2000
+// maxURLLength is the maximum length in bytes of a URL from a client.
+const maxURLLength = 2000
 
 // appSchemes lists the private-use URI schemes in the redirect URIs of code editors and similar apps. The schemes do
 // not contain a dot, although RFC 8252, section 7.1, requires one.
@@ -16,12 +16,12 @@ var appSchemes = []string{"claude", "cursor", "jetbrains", "vscode", "vscode-ins
 
 // checkRedirect returns an error if a redirect URI is not allowed. It must use https, http with a loopback address, or
 // a custom scheme. checkRedirect also rejects ambiguous URIs.
-func checkRedirect(address string) error {
-	u, err := url.Parse(address)
+func checkRedirect(redirectURI string) error {
+	u, err := url.Parse(redirectURI)
 	switch {
-	case err != nil || len(address) > maxAddress || strings.ContainsFunc(address, isAmbiguous):
+	case err != nil || len(redirectURI) > maxURLLength || strings.ContainsFunc(redirectURI, isAmbiguous):
 		return newError(InvalidRedirect, "A redirect URI is malformed, ambiguous or too long.")
-	case strings.Contains(address, "#"):
+	case strings.Contains(redirectURI, "#"):
 		return newError(InvalidRedirect, "A redirect URI must not have a fragment.")
 	case u.User != nil:
 		return newError(InvalidRedirect, "A redirect URI must not contain credentials.")
@@ -55,9 +55,9 @@ func isLoopback(host string) bool {
 		err == nil && addr.IsLoopback() && (addr == netip.IPv6Loopback() || addr.String() == "127.0.0.1")
 }
 
-// matches reports whether a redirect URI is registered. It must be identical to a registered URI, except that a
+// isRegistered reports whether a redirect URI is registered. It must be identical to a registered URI, except that a
 // loopback address may have any port (RFC 8252, section 7.3).
-func matches(registered []string, redirectURL string) bool {
+func isRegistered(registered []string, redirectURL string) bool {
 	if checkRedirect(redirectURL) != nil {
 		return false
 	}
@@ -66,16 +66,16 @@ func matches(registered []string, redirectURL string) bool {
 
 func equalExceptPort(registered, redirectURL string) bool {
 	r, err := url.Parse(registered)
-	n, parseErr := url.Parse(redirectURL)
-	if err != nil || parseErr != nil || r.Scheme != "http" || n.Scheme != "http" || !isLoopback(r.Hostname()) ||
-		r.Hostname() != n.Hostname() {
+	requested, parseErr := url.Parse(redirectURL)
+	if err != nil || parseErr != nil || r.Scheme != "http" || requested.Scheme != "http" || !isLoopback(r.Hostname()) ||
+		r.Hostname() != requested.Hostname() {
 		return false
 	}
-	return rest(r) == rest(n)
+	return pathAndQuery(r) == pathAndQuery(requested)
 }
 
-// rest returns the part of a URL that follows the host, unchanged.
-func rest(u *url.URL) string {
+// pathAndQuery returns the part of a URL that follows the host, unchanged.
+func pathAndQuery(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {
 		path = "/"
@@ -87,8 +87,8 @@ func rest(u *url.URL) string {
 }
 
 // displayHost returns the host of a redirect URI. For a custom scheme, it returns the scheme.
-func displayHost(address string) string {
-	u, err := url.Parse(address)
+func displayHost(redirectURI string) string {
+	u, err := url.Parse(redirectURI)
 	if err != nil {
 		return ""
 	}
@@ -99,10 +99,10 @@ func displayHost(address string) string {
 }
 
 // withQuery adds parameters to the query of a URL.
-func withQuery(address string, params url.Values) string {
-	u, err := url.Parse(address)
+func withQuery(rawURL string, params url.Values) string {
+	u, err := url.Parse(rawURL)
 	if err != nil { // unreachable: it was parsed before
-		return address
+		return rawURL
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"

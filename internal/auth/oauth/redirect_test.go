@@ -29,7 +29,7 @@ func TestCheckRedirect(t *testing.T) {
 		"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "blob:https://app.example/x", "myapp:/back",
 		"https://*.example/", "https://app.example/*", `https://app.example\@elsewhere.example/`,
 		"https://app.example/\n", "https://app.example/ x", "https://äpp.example/", "https://app.example/%zz",
-		"https://app.example/" + strings.Repeat("x", maxAddress),
+		"https://app.example/" + strings.Repeat("x", maxURLLength),
 	} {
 		if err := checkRedirect(address); err == nil {
 			t.Errorf("%q is accepted", address)
@@ -54,7 +54,7 @@ func TestMatches(t *testing.T) {
 		"http://127.0.0.1:1@elsewhere.example/cb?a=b": false, "http://127.0.0.1:x/cb?a=b": false,
 		"http://localhost:9/cb#x": false, "http://localhost:9/cb?": false, "com.example.app:/oauth/x": false, "": false,
 	} {
-		if got := matches(registered, named); got != want {
+		if got := isRegistered(registered, named); got != want {
 			t.Errorf("%q matches: %v", named, got)
 		}
 	}
@@ -90,7 +90,7 @@ func checkMatches(t interface {
 	Fatalf(format string, args ...any)
 }, registered, named string,
 ) {
-	if !matches([]string{registered}, named) || registered == named && checkRedirect(named) == nil {
+	if !isRegistered([]string{registered}, named) || registered == named && checkRedirect(named) == nil {
 		return
 	}
 	r, err := url.Parse(registered)

@@ -26,7 +26,7 @@ func (s *Service) readClient(ctx context.Context, id string) (Client, error) {
 		return c, apierr.ItemNotFound()
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(redirects), &c.Redirects)
+		err = json.Unmarshal([]byte(redirects), &c.RedirectURIs)
 	}
 	if err != nil {
 		return c, fmt.Errorf("reading a client: %w", err)
@@ -37,7 +37,7 @@ func (s *Service) readClient(ctx context.Context, id string) (Client, error) {
 
 // saveClient inserts or updates a client.
 func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
-	redirects, err := json.Marshal(c.Redirects)
+	redirects, err := json.Marshal(c.RedirectURIs)
 	if err != nil {
 		return fmt.Errorf("encoding a client: %w", err)
 	}
@@ -79,11 +79,11 @@ func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, clauses string, args
 	if len(extraDest) > 0 {
 		columns += `, t.ends_at, t.spent_at`
 	}
-	into := append([]any{
+	dest := append([]any{
 		&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge,
 		&codeExpiresAt, &redeemedAt, &endedAt, &oneFactor,
 	}, extraDest...)
-	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+clauses+s.db.ForUpdate(), args...).Scan(into...)
+	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+clauses+s.db.ForUpdate(), args...).Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, apierr.ItemNotFound()
 	}
@@ -98,16 +98,16 @@ func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, clauses string, args
 	return g, nil
 }
 
-// kind is the kind of a token.
-type kind string
+// tokenKind is the tokenKind of a token.
+type tokenKind string
 
 const (
-	accessToken  kind = "access"
-	refreshToken kind = "refresh"
+	accessToken  tokenKind = "access"
+	refreshToken tokenKind = "refresh"
 )
 
 // addToken creates a token for a grant and returns it. It stores only the token's hash.
-func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lifetime time.Duration) (string, error) {
+func addToken(ctx context.Context, tx *db.Tx, g grant, k tokenKind, lifetime time.Duration) (string, error) {
 	prefix := apikey.Access
 	if k == refreshToken {
 		prefix = apikey.Refresh
@@ -123,8 +123,8 @@ func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lifetime time.Dur
 	return token, nil
 }
 
-// change executes a statement that changes one grant.
-func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error {
+// updateGrant executes a statement that changes one grant.
+func updateGrant(ctx context.Context, tx *db.Tx, statement string, args ...any) error {
 	if _, err := tx.Exec(ctx, statement, args...); err != nil {
 		return fmt.Errorf("changing a grant: %w", err)
 	}
@@ -141,8 +141,8 @@ const (
 )
 
 // end invalidates all tokens of a grant and ends its connection.
-func (s *Service) end(ctx context.Context, tx *db.Tx, g grant, reason string) error {
-	if err := change(ctx, tx, `UPDATE oauth_grants SET ended_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(tx.Now()),
+func (s *Service) endGrant(ctx context.Context, tx *db.Tx, g grant, reason string) error {
+	if err := updateGrant(ctx, tx, `UPDATE oauth_grants SET ended_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(tx.Now()),
 		g.id); err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@ const (
 // connections of the deleted grants. It returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
-	for _, part := range []func(context.Context, *db.Tx) (int64, error){s.sweepTokens, s.sweepGrants, s.sweepClients} {
+	for _, sweep := range []func(context.Context, *db.Tx) (int64, error){s.sweepTokens, s.sweepGrants, s.sweepClients} {
 		err := s.db.InTx(ctx, "oauth.sweep", func(ctx context.Context, tx *db.Tx) error {
-			n, err := part(ctx, tx)
+			n, err := sweep(ctx, tx)
 			total += n
 			return err
 		})
@@ -51,10 +51,10 @@ func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 		return 0, fmt.Errorf("finding expired grants: %w", err)
 	}
 	for _, g := range expired {
-		if err := s.end(ctx, tx, g, endExpired); err != nil {
+		if err := s.endGrant(ctx, tx, g, endExpired); err != nil {
 			return 0, err
 		}
-		if err := change(ctx, tx, `DELETE FROM oauth_grants WHERE id = ?`, g.id); err != nil {
+		if err := updateGrant(ctx, tx, `DELETE FROM oauth_grants WHERE id = ?`, g.id); err != nil {
 			return 0, err
 		}
 	}

@@ -41,9 +41,9 @@ func (s *Service) Exchange(ctx context.Context, client string, request url.Value
 	}
 	switch request.Get("grant_type") {
 	case "authorization_code":
-		return s.redeem(ctx, client, request)
+		return s.redeemCode(ctx, client, request)
 	case "refresh_token":
-		return s.refresh(ctx, client, request)
+		return s.refreshTokens(ctx, client, request)
 	}
 	return Tokens{}, newError(UnsupportedGrantType, "The grant_type must be authorization_code or refresh_token.")
 }
@@ -79,13 +79,13 @@ func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, 
 
 // redeem exchanges an authorization code for the tokens of a new connection. Only one of several concurrent requests
 // succeeds. If a code is used again, redeem ends the connection, because the code may have been stolen.
-func (s *Service) redeem(ctx context.Context, client string, request url.Values) (Tokens, error) {
+func (s *Service) redeemCode(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
 	hash := apikey.Hash(request.Get("code"))
-	if known, err := s.exists(ctx, `SELECT COUNT(*) FROM oauth_grants WHERE code_hash = ?`, hash[:]); err != nil ||
-		!known {
-		return result(out, errInvalidCode, err)
+	if exists, err := s.exists(ctx, `SELECT COUNT(*) FROM oauth_grants WHERE code_hash = ?`, hash[:]); err != nil ||
+		!exists {
+		return tokenResult(out, errInvalidCode, err)
 	}
 	err := s.db.InTx(ctx, "oauth.redeem", func(ctx context.Context, tx *db.Tx) error {
 		out, rejection = Tokens{}, nil
@@ -96,7 +96,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 		}
 		if !g.redeemedAt.IsZero() {
 			rejection = errInvalidCode
-			return s.end(ctx, tx, g, endReused)
+			return s.endGrant(ctx, tx, g, endReused)
 		}
 		if rejection = s.checkRequest(g, client, request, tx.Now()); rejection != nil {
 			return nil //nolint:nilerr // the rejection is returned after the transaction commits
@@ -107,7 +107,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 		out, rejection, err = s.connect(ctx, tx, g)
 		return err
 	})
-	return result(out, rejection, err)
+	return tokenResult(out, rejection, err)
 }
 
 // checkRequest checks a token request with the authorization code of grant g. It returns nil if the request is valid.
@@ -126,8 +126,8 @@ func (s *Service) checkRequest(g grant, client string, request url.Values, now t
 // checkResources returns invalid_target if a token request names other resources than its grant. All tokens of a grant
 // are valid for the same resources.
 func (s *Service) checkResources(g grant, request url.Values) *Error {
-	named, err := s.resourcesOf(request)
-	if err != nil || named != "" && named != g.resource {
+	resource, err := s.resourcesOf(request)
+	if err != nil || resource != "" && resource != g.resource {
 		return errInvalidResource
 	}
 	return nil
@@ -135,16 +135,16 @@ func (s *Service) checkResources(g grant, request url.Values) *Error {
 
 // isVerifier reports whether text has the format of a code verifier (RFC 7636, section 4.1).
 func isVerifier(text string) bool {
-	foreign := func(c rune) bool {
+	isInvalid := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-._~", c)
 	}
-	return len(text) >= 43 && len(text) <= 128 && !strings.ContainsFunc(text, foreign)
+	return len(text) >= 43 && len(text) <= 128 && !strings.ContainsFunc(text, isInvalid)
 }
 
 // connect creates a grant's connection and its first tokens. It rejects the request if the person has lost the required
 // role.
 func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Error, error) {
-	if err := change(ctx, tx, `UPDATE oauth_grants SET redeemed_at = ? WHERE id = ?`, db.Micros(tx.Now()),
+	if err := updateGrant(ctx, tx, `UPDATE oauth_grants SET redeemed_at = ? WHERE id = ?`, db.Micros(tx.Now()),
 		g.id); err != nil {
 		return Tokens{}, nil, err
 	}
@@ -156,20 +156,20 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 		})
 	if err != nil {
 		if apierr.FromError(err).Code != apierr.Internal { // the connection was rejected before anything was written
-			return Tokens{}, errNotPermitted, s.end(ctx, tx, g, endInvalid)
+			return Tokens{}, errNotPermitted, s.endGrant(ctx, tx, g, endInvalid)
 		}
 		return Tokens{}, nil, fmt.Errorf("creating a connection: %w", err)
 	}
-	if err := change(ctx, tx, `UPDATE oauth_grants SET connection_id = ? WHERE id = ?`, g.connection,
+	if err := updateGrant(ctx, tx, `UPDATE oauth_grants SET connection_id = ? WHERE id = ?`, g.connection,
 		g.id); err != nil {
 		return Tokens{}, nil, err
 	}
-	out, err := issue(ctx, tx, g)
+	out, err := issueTokens(ctx, tx, g)
 	return out, nil, err
 }
 
-// issue creates and returns new tokens for a grant.
-func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
+// issueTokens creates and returns new tokens for a grant.
+func issueTokens(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 	out := Tokens{ExpiresIn: accessLifetime, Scope: scopeString(g.capabilities)}
 	var err error
 	if out.Access, err = addToken(ctx, tx, g, accessToken, accessLifetime); err != nil {
@@ -178,18 +178,18 @@ func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 	if out.Refresh, err = addToken(ctx, tx, g, refreshToken, refreshLifetime); err != nil {
 		return Tokens{}, err
 	}
-	return out, change(ctx, tx, `UPDATE oauth_grants SET ends_at = ? WHERE id = ?`,
+	return out, updateGrant(ctx, tx, `UPDATE oauth_grants SET ends_at = ? WHERE id = ?`,
 		db.Micros(tx.Now().Add(refreshLifetime)), g.id)
 }
 
 // refresh exchanges a refresh token for new tokens. If a token is used again after the grace period, or after its
 // successor was used, refresh ends the connection, because the token may have been stolen.
-func (s *Service) refresh(ctx context.Context, client string, request url.Values) (Tokens, error) {
+func (s *Service) refreshTokens(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
 	hash := apikey.Hash(request.Get("refresh_token"))
-	if known, err := s.exists(ctx, countByHashQuery, hash[:]); err != nil || !known {
-		return result(out, errInvalidRefreshToken, err)
+	if exists, err := s.exists(ctx, countByHashQuery, hash[:]); err != nil || !exists {
+		return tokenResult(out, errInvalidRefreshToken, err)
 	}
 	err := s.db.InTx(ctx, "oauth.renew", func(ctx context.Context, tx *db.Tx) error {
 		out, rejection = Tokens{}, nil
@@ -218,22 +218,22 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 				return err
 			}
 		}
-		out, err = issue(ctx, tx, g)
+		out, err = issueTokens(ctx, tx, g)
 		return err
 	})
-	return result(out, rejection, err)
+	return tokenResult(out, rejection, err)
 }
 
 // markSpent records the first use of a refresh token. It invalidates the grant's other refresh tokens: the previous
 // token, and unused tokens that were issued when the previous token was used again. Therefore, a grant has only one
 // chain of tokens.
 func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
-	if err := change(ctx, tx,
+	if err := updateGrant(ctx, tx,
 		`UPDATE oauth_tokens SET spent_at = ? WHERE grant_id = ? AND kind = 'refresh' AND spent_at <> ?`, spentLongAgo,
 		g.id, spentLongAgo); err != nil {
 		return err
 	}
-	return change(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE hash = ?`, db.Micros(tx.Now()), hash)
+	return updateGrant(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE hash = ?`, db.Micros(tx.Now()), hash)
 }
 
 // asRejection returns rejection if err is a not_found error. It returns any other error unchanged.
@@ -248,14 +248,14 @@ func asRejection(err error, rejection *Error) (*Error, error) {
 // grace period. It returns the error for the client, or nil if the grant remains valid.
 func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spentAt time.Time) (*Error, error) {
 	if !spentAt.IsZero() && tx.Now().Sub(spentAt) > gracePeriod {
-		return errInvalidRefreshToken, s.end(ctx, tx, g, endReused)
+		return errInvalidRefreshToken, s.endGrant(ctx, tx, g, endReused)
 	}
 	active, err := s.Connections.IsActive(ctx, tx, g.connection)
 	if err != nil {
 		return nil, err
 	}
 	if !active {
-		return errInvalidRefreshToken, s.end(ctx, tx, g, endInvalid)
+		return errInvalidRefreshToken, s.endGrant(ctx, tx, g, endInvalid)
 	}
 	return s.checkFactor(ctx, tx, g)
 }
@@ -270,7 +270,7 @@ func (s *Service) checkFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, 
 	if err != nil || !required {
 		return nil, err
 	}
-	return errSecondFactorRequired, s.end(ctx, tx, g, endFactor)
+	return errSecondFactorRequired, s.endGrant(ctx, tx, g, endFactor)
 }
 
 // checkScope returns an error if the scope differs from the granted scope. It also rejects a narrower scope, because
@@ -291,9 +291,9 @@ func (g grant) checkScope(scope string) *Error {
 	return nil
 }
 
-// result returns the tokens or the error of a token request. A rejection is separate from err so that the transaction
+// tokenResult returns the tokens or the error of a token request. A rejection is separate from err so that the transaction
 // is committed despite the rejection.
-func result(out Tokens, rejection *Error, err error) (Tokens, error) {
+func tokenResult(out Tokens, rejection *Error, err error) (Tokens, error) {
 	switch {
 	case err != nil:
 		return Tokens{}, err
@@ -310,7 +310,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 		return newError(InvalidClient, "The client_id parameter is missing.")
 	}
 	hash := apikey.Hash(token)
-	if known, err := s.exists(ctx, countByHashQuery, hash[:]); err != nil || !known {
+	if exists, err := s.exists(ctx, countByHashQuery, hash[:]); err != nil || !exists {
 		return err
 	}
 	return s.db.InTx(ctx, "oauth.revoke", func(ctx context.Context, tx *db.Tx) error {
@@ -322,14 +322,14 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 		if err != nil {
 			return err
 		}
-		return s.end(ctx, tx, g, endRevoked)
+		return s.endGrant(ctx, tx, g, endRevoked)
 	})
 }
 
 // Connection returns the ID of the connection that an access token belongs to, and the token's expiry. It returns false
 // if the token is not currently valid for the resource. It does not check whether the connection has ended.
 func (s *Service) Connection(ctx context.Context, resource, token string) (int64, time.Time, bool, error) {
-	if !apikey.WellFormed(apikey.Access, token) {
+	if !apikey.IsWellFormed(apikey.Access, token) {
 		return 0, time.Time{}, false, nil
 	}
 	hash := apikey.Hash(token)

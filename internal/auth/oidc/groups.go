@@ -32,7 +32,7 @@ func ParseGroupRoles(texts []string) ([]GroupRole, error) {
 		switch {
 		case !ok || err != nil || team < 1 || g.Group == "":
 			return nil, fmt.Errorf("%q is not a group with a team and a role, such as press-editors=1:editor", text)
-		case !g.Role.Valid() || g.Role == access.Owner:
+		case !g.Role.IsValid() || g.Role == access.Owner:
 			return nil, fmt.Errorf("%q must have one of the roles admin, editor, viewer and client; owners are chosen in the app", text)
 		}
 		groupRoles = append(groupRoles, g)
@@ -60,19 +60,19 @@ func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.R
 	}
 	var groups []string // nil if the claim is missing or null
 	if err := json.Unmarshal(claims[d.GroupsClaim], &groups); err != nil || groups == nil {
-		var one string // some directories send a single group as a string
-		if err := json.Unmarshal(claims[d.GroupsClaim], &one); err != nil || one == "" {
+		var group string // some directories send a single group as a string
+		if err := json.Unmarshal(claims[d.GroupsClaim], &group); err != nil || group == "" {
 			return nil, errNoGroups
 		}
-		groups = []string{one}
+		groups = []string{group}
 	}
 	out := map[int64]access.Role{}
 	rank := func(r access.Role) int { return slices.Index(access.Roles(), r) } // 0 for the highest role, -1 for ""
 	for _, g := range d.GroupRoles {
-		if known := out[g.Team]; slices.Contains(groups, g.Group) && (known == "" || rank(g.Role) < rank(known)) {
+		if highest := out[g.Team]; slices.Contains(groups, g.Group) && (highest == "" || rank(g.Role) < rank(highest)) {
 			out[g.Team] = g.Role
 		} else {
-			out[g.Team] = known
+			out[g.Team] = highest
 		}
 	}
 	return out, nil

@@ -145,21 +145,21 @@ func (d *Directory) Begin(ctx context.Context, next string, reauthenticate bool)
 }
 
 // Finish verifies the query parameters of the directory's redirect and returns the person who signed in.
-func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (Person, error) {
+func (d *Directory) Finish(ctx context.Context, a Attempt, params url.Values) (Person, error) {
 	age := d.Now().Sub(a.BegunAt)
 	if a.State == "" || age < 0 || age > signInTimeout || subtle.ConstantTimeCompare([]byte(a.State),
-		[]byte(answer.Get("state"))) == 0 {
+		[]byte(params.Get("state"))) == 0 {
 		return Person{}, errOtherBrowser
 	}
-	if answer.Get("code") == "" {
-		d.Log.WarnContext(ctx, "the directory denied a sign-in", "error", answer.Get("error"))
+	if params.Get("code") == "" {
+		d.Log.WarnContext(ctx, "the directory denied a sign-in", "error", params.Get("error"))
 		return Person{}, errRejected
 	}
 	c, provider, err := d.settings(ctx)
 	if err != nil {
 		return Person{}, err
 	}
-	token, err := c.Exchange(d.withClient(ctx), answer.Get("code"), oauth2.VerifierOption(a.Verifier))
+	token, err := c.Exchange(d.withClient(ctx), params.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if err != nil {
 		return Person{}, d.signInError(ctx, err)
 	}
@@ -175,8 +175,8 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 // signInError returns errRejected if the directory denied the sign-in, and errNoResponse if it did not respond.
 func (d *Directory) signInError(ctx context.Context, err error) error {
 	d.Log.WarnContext(ctx, "the directory did not return a token", "error", errorText(err))
-	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failure.Response != nil &&
-		failure.Response.StatusCode < http.StatusInternalServerError {
+	if retrieveErr, ok := errors.AsType[*oauth2.RetrieveError](err); ok && retrieveErr.Response != nil &&
+		retrieveErr.Response.StatusCode < http.StatusInternalServerError {
 		return errRejected
 	}
 	return errNoResponse
@@ -190,11 +190,11 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// flag is a boolean. Some directories encode it as a string.
-type flag bool
+// lenientBool is a boolean. Some directories encode it as a string.
+type lenientBool bool
 
 // UnmarshalJSON accepts true and "true".
-func (f *flag) UnmarshalJSON(raw []byte) error {
+func (f *lenientBool) UnmarshalJSON(raw []byte) error {
 	*f = string(raw) == "true" || string(raw) == `"true"`
 	return nil
 }
@@ -225,10 +225,10 @@ func (d *Directory) readPerson(
 		return Person{}, errOtherBrowser
 	}
 	var claims struct {
-		Email    string `json:"email"`
-		Verified flag   `json:"email_verified"`
-		Name     string `json:"name"`
-		AuthTime epoch  `json:"auth_time"`
+		Email    string      `json:"email"`
+		Verified lenientBool `json:"email_verified"`
+		Name     string      `json:"name"`
+		AuthTime epoch       `json:"auth_time"`
 	}
 	if err := idToken.Claims(&claims); err != nil {
 		return Person{}, fmt.Errorf("decoding the directory's token: %w", err)
@@ -277,9 +277,9 @@ func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provide
 	select {
 	case <-ctx.Done():
 		return nil, nil, errNoResponse
-	case answer := <-discovery:
-		provider, ok := answer.Val.(*oidc.Provider)
-		if answer.Err != nil || !ok {
+	case result := <-discovery:
+		provider, ok := result.Val.(*oidc.Provider)
+		if result.Err != nil || !ok {
 			return nil, nil, errNoResponse
 		}
 		return &oauth2.Config{

@@ -102,35 +102,35 @@ var (
 )
 
 // newChallenge returns a challenge with the given options and state.
-func (s *Service) newChallenge(options any, k ceremonyState) (Challenge, error) {
-	k.BegunAt = s.db.Now()
+func (s *Service) newChallenge(options any, state ceremonyState) (Challenge, error) {
+	state.BegunAt = s.db.Now()
 	optionsJSON, err := json.Marshal(options)
 	if err != nil {
 		return Challenge{}, fmt.Errorf("requesting a passkey: %w", err)
 	}
-	remembered, err := json.Marshal(k)
+	stateJSON, err := json.Marshal(state)
 	if err != nil {
 		return Challenge{}, fmt.Errorf("encoding a challenge for a passkey: %w", err)
 	}
-	return Challenge{optionsJSON, remembered}, nil
+	return Challenge{optionsJSON, stateJSON}, nil
 }
 
 // decodeState decodes the state of a ceremony. It returns errExpired if the ceremony has expired.
 func (s *Service) decodeState(raw []byte) (ceremonyState, error) {
-	var k ceremonyState
+	var state ceremonyState
 	if s.ceremony == nil {
-		return k, errUnavailable
+		return state, errUnavailable
 	}
 	if len(raw) == 0 {
-		return k, errExpired
+		return state, errExpired
 	}
-	if err := json.Unmarshal(raw, &k); err != nil {
-		return k, fmt.Errorf("decoding the state of a passkey challenge: %w", err)
+	if err := json.Unmarshal(raw, &state); err != nil {
+		return state, fmt.Errorf("decoding the state of a passkey challenge: %w", err)
 	}
-	if age := s.db.Now().Sub(k.BegunAt); age < 0 || age > challengeTTL {
-		return k, errExpired
+	if age := s.db.Now().Sub(state.BegunAt); age < 0 || age > challengeTTL {
+		return state, errExpired
 	}
-	return k, nil
+	return state, nil
 }
 
 // BeginSignIn returns a challenge that any of this site's passkeys can answer. The browser's response identifies the
@@ -149,7 +149,7 @@ func (s *Service) BeginSignIn() (Challenge, error) {
 
 // SignIn returns the owner of the passkey in the browser's response. It returns unauthorized if the passkey is unknown
 // or its signature count has decreased, which is a sign of a clone.
-func (s *Service) SignIn(ctx context.Context, state, answer []byte) (int64, error) {
+func (s *Service) SignIn(ctx context.Context, state, response []byte) (int64, error) {
 	k, err := s.decodeState(state)
 	if err != nil {
 		return 0, err
@@ -157,7 +157,7 @@ func (s *Service) SignIn(ctx context.Context, state, answer []byte) (int64, erro
 	if k.Handle != nil {
 		return 0, errExpired // the challenge was for a registration
 	}
-	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)
 	if err != nil {
 		return 0, errInvalidPasskey
 	}
@@ -186,11 +186,11 @@ type Registrant struct {
 }
 
 // BeginRegistration returns a challenge for a new passkey.
-func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challenge, error) {
+func (s *Service) BeginRegistration(ctx context.Context, registrant Registrant) (Challenge, error) {
 	if s.ceremony == nil {
 		return Challenge{}, errUnavailable
 	}
-	o, err := s.newOwner(ctx, a)
+	o, err := s.newOwner(ctx, registrant)
 	if err != nil {
 		return Challenge{}, err
 	}
@@ -202,7 +202,7 @@ func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challeng
 	if err != nil {
 		return Challenge{}, fmt.Errorf("requesting a new passkey: %w", err)
 	}
-	return s.newChallenge(options, ceremonyState{Session: *session, Handle: o.handle, Person: a.Person})
+	return s.newChallenge(options, ceremonyState{Session: *session, Handle: o.handle, Person: registrant.Person})
 }
 
 // NewPasskey is a verified new passkey that is not yet stored.
@@ -213,7 +213,7 @@ type NewPasskey struct {
 }
 
 // FinishRegistration verifies the browser's response to a challenge from BeginRegistration for the same person.
-func (s *Service) FinishRegistration(person int64, state, answer []byte, name string) (NewPasskey, error) {
+func (s *Service) FinishRegistration(person int64, state, response []byte, name string) (NewPasskey, error) {
 	k, err := s.decodeState(state)
 	if err != nil {
 		return NewPasskey{}, err
@@ -221,21 +221,21 @@ func (s *Service) FinishRegistration(person int64, state, answer []byte, name st
 	if k.Handle == nil || k.Person != person {
 		return NewPasskey{}, errExpired
 	}
-	if name = strings.TrimSpace(name); !isName(name) {
+	if name = strings.TrimSpace(name); !isValidName(name) {
 		return NewPasskey{}, errInvalidName
 	}
-	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
 		return NewPasskey{}, errInvalidPasskey
 	}
-	made, err := s.ceremony.CreateCredential(owner{handle: k.Handle}, k.Session, parsed)
+	credential, err := s.ceremony.CreateCredential(owner{handle: k.Handle}, k.Session, parsed)
 	if err != nil {
 		return NewPasskey{}, errInvalidPasskey
 	}
-	return NewPasskey{k.Handle, name, *made}, nil
+	return NewPasskey{k.Handle, name, *credential}, nil
 }
 
-func isName(name string) bool {
+func isValidName(name string) bool {
 	return name != "" && utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName &&
 		!strings.ContainsFunc(name, unicode.IsControl)
 }

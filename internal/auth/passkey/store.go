@@ -21,14 +21,14 @@ import (
 const handleLen = 32 // length of a user handle in bytes; at most 64 (Web Authentication, section 4)
 
 // newOwner returns the person who is creating a passkey. If the person has no user handle yet, it creates one.
-func (s *Service) newOwner(ctx context.Context, a Registrant) (owner, error) {
-	o := owner{person: a.Person, name: a.Name, email: a.Email}
-	if a.Person != 0 {
-		err := s.db.QueryRow(ctx, `SELECT passkey_handle FROM people WHERE id = ?`, a.Person).Scan(&o.handle)
+func (s *Service) newOwner(ctx context.Context, registrant Registrant) (owner, error) {
+	o := owner{person: registrant.Person, name: registrant.Name, email: registrant.Email}
+	if registrant.Person != 0 {
+		err := s.db.QueryRow(ctx, `SELECT passkey_handle FROM people WHERE id = ?`, registrant.Person).Scan(&o.handle)
 		if err != nil {
 			return o, fmt.Errorf("reading the owner of a new passkey: %w", err)
 		}
-		if o.credentials, err = s.credentials(ctx, a.Person); err != nil {
+		if o.credentials, err = s.listCredentials(ctx, registrant.Person); err != nil {
 			return o, err
 		}
 	}
@@ -51,11 +51,11 @@ func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, erro
 	if err != nil {
 		return o, fmt.Errorf("looking up a passkey's owner: %w", err)
 	}
-	o.credentials, err = s.credentials(ctx, o.person)
+	o.credentials, err = s.listCredentials(ctx, o.person)
 	return o, err
 }
 
-func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Credential, error) {
+func (s *Service) listCredentials(ctx context.Context, person int64) ([]webauthn.Credential, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, c *webauthn.Credential) error {
 		var raw string
 		if err := rows.Scan(&raw); err != nil {
@@ -75,26 +75,26 @@ func (s *Service) recordUse(ctx context.Context, o owner, credential *webauthn.C
 	var rejection error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
 		rejection = nil
-		var id, copied int64
+		var id, copiedAt int64
 		var raw string
 		err := tx.QueryRow(ctx,
 			`SELECT id, credential, copied_at FROM passkeys WHERE person_id = ? AND credential_id = ?`+s.db.ForUpdate(),
-			o.person, credential.ID).Scan(&id, &raw, &copied)
+			o.person, credential.ID).Scan(&id, &raw, &copiedAt)
 		if errors.Is(err, sql.ErrNoRows) {
 			return errUnknownPasskey // the passkey was removed in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("reading a passkey: %w", err)
 		}
-		var now webauthn.Credential
-		if err := json.Unmarshal([]byte(raw), &now); err != nil {
+		var stored webauthn.Credential
+		if err := json.Unmarshal([]byte(raw), &stored); err != nil {
 			return fmt.Errorf("reading a passkey: %w", err)
 		}
-		if copied > 0 {
+		if copiedAt > 0 {
 			rejection = errCopiedPasskey
 			return nil
 		}
-		if now.Authenticator.UpdateCounter(credential.Authenticator.SignCount); now.Authenticator.CloneWarning ||
+		if stored.Authenticator.UpdateCounter(credential.Authenticator.SignCount); stored.Authenticator.CloneWarning ||
 			credential.Authenticator.CloneWarning {
 			rejection = errCopiedPasskey
 			return recordCopy(ctx, tx, o.person, id)
@@ -121,7 +121,7 @@ func recordCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
 		passkey); err != nil {
 		return fmt.Errorf("recording a cloned passkey: %w", err)
 	}
-	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.copied", text(passkey), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.copied", formatID(passkey), nil)
 }
 
 // Add adds a passkey to a person.
@@ -164,22 +164,22 @@ func (n NewPasskey) Save(ctx context.Context, tx *db.Tx, person int64) error {
 	if err != nil {
 		return fmt.Errorf("adding a passkey: %w", err)
 	}
-	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.added", text(id), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.added", formatID(id), nil)
 }
 
 // List returns a person's passkeys, oldest first.
 func (s *Service) List(ctx context.Context, person int64) ([]Passkey, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, p *Passkey) error {
-		var created, used, copied int64
-		err := rows.Scan(&p.ID, &p.Name, &created, &used, &copied)
-		p.CreatedAt, p.UsedAt, p.Copied = db.Time(created), db.Time(used), copied > 0
+		var createdAt, usedAt, copiedAt int64
+		err := rows.Scan(&p.ID, &p.Name, &createdAt, &usedAt, &copiedAt)
+		p.CreatedAt, p.UsedAt, p.Copied = db.Time(createdAt), db.Time(usedAt), copiedAt > 0
 		return err
 	}, `SELECT id, name, created_at, used_at, copied_at FROM passkeys WHERE person_id = ? ORDER BY id`, person)
 }
 
 // Rename renames a person's passkey.
 func (s *Service) Rename(ctx context.Context, person, passkey int64, name string) error {
-	if name = strings.TrimSpace(name); !isName(name) {
+	if name = strings.TrimSpace(name); !isValidName(name) {
 		return errInvalidName
 	}
 	return s.db.InTx(ctx, "passkey.rename", func(ctx context.Context, tx *db.Tx) error {
@@ -224,8 +224,8 @@ func (s *Service) Remove(
 				return err
 			}
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.removed", text(passkey), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.removed", formatID(passkey), nil)
 	})
 }
 
-func text(n int64) string { return strconv.FormatInt(n, 10) }
+func formatID(n int64) string { return strconv.FormatInt(n, 10) }

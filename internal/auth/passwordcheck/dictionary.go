@@ -43,7 +43,7 @@ type wordList struct {
 
 // prefixes reports whether text is a prefix of a word in the list. If text is itself a word, prefixes calls visit with
 // the word's number of characters and its weight.
-func (w *wordList) prefixes(text string, visit func(n int, bits float64)) bool {
+func (w *wordList) isPrefix(text string, visit func(n int, bits float64)) bool {
 	i := sort.Search(len(w.lines), func(i int) bool { return w.word(i) >= text })
 	if i == len(w.lines) || !strings.HasPrefix(w.word(i), text) {
 		return false

@@ -17,13 +17,13 @@ import (
 const MinBits = 36
 
 const (
-	maxWord   = 28  // maximum number of characters in a word that is looked up
-	maxUnit   = 32  // maximum number of characters in a repeated part
-	perPart   = 1.0 // bits that each part adds, because attackers must also guess how the parts are combined
-	yearBits  = 6.0 // bits of a year from 1900 to 2099
-	startBits = 4.0 // bits of the start of a sequence or keyboard walk
-	turnBits  = 2.0 // bits of each change of direction in a keyboard walk
-	variant   = 1.0 // bits for capital letters, reversed words, and letters written as digits or symbols
+	maxWord     = 28  // maximum number of characters in a word that is looked up
+	maxUnit     = 32  // maximum number of characters in a repeated part
+	partBits    = 1.0 // bits that each part adds, because attackers must also guess how the parts are combined
+	yearBits    = 6.0 // bits of a year from 1900 to 2099
+	startBits   = 4.0 // bits of the start of a sequence or keyboard walk
+	turnBits    = 2.0 // bits of each change of direction in a keyboard walk
+	variantBits = 1.0 // bits for capital letters, reversed words, and letters written as digits or symbols
 )
 
 // IsGuessable reports whether a password is easy to guess. personalTexts holds texts that attackers may know about the
@@ -36,8 +36,8 @@ func IsGuessable(password string, personalTexts ...string) bool {
 // the password into parts so that the sum of their weights is as low as possible, and returns that sum.
 func Bits(password string, personalTexts ...string) float64 {
 	e := estimate{runes: []rune(strings.ToLower(password)), personalParts: splitParts(personalTexts)}
-	for _, original := range password {
-		e.capitals = append(e.capitals, unicode.IsUpper(original))
+	for _, r := range password {
+		e.isCapital = append(e.isCapital, unicode.IsUpper(r))
 	}
 	n := len(e.runes)
 	e.weights = make([]float64, n+1)
@@ -45,29 +45,29 @@ func Bits(password string, personalTexts ...string) float64 {
 		e.weights[i] = math.Inf(1)
 	}
 	for i := range n {
-		e.backwards(i)
-		e.improve(i, 1, charBits(e.runes[i])-perPart) // consecutive single characters count as one part
-		e.words(i)
-		e.sequence(i)
-		e.walks(i)
-		e.year(i)
-		e.repetitions(i)
+		e.addReversedWords(i)
+		e.improve(i, 1, charBits(e.runes[i])-partBits) // consecutive single characters count as one part
+		e.addWords(i)
+		e.addSequences(i)
+		e.addWalks(i)
+		e.addYear(i)
+		e.addRepetitions(i)
 	}
-	e.backwards(n)
+	e.addReversedWords(n)
 	return e.weights[n]
 }
 
 // estimate is the state of an estimation. weights[i] is the lowest weight found for the first i characters.
 type estimate struct {
 	runes         []rune
-	capitals      []bool
+	isCapital     []bool
 	personalParts map[string]bool
 	weights       []float64
 }
 
 // improve records the weight of a part that starts at character i, if the part lowers the total.
 func (e *estimate) improve(i, length int, bits float64) {
-	if total := e.weights[i] + bits + perPart; total < e.weights[i+length] {
+	if total := e.weights[i] + bits + partBits; total < e.weights[i+length] {
 		e.weights[i+length] = total
 	}
 }
@@ -105,27 +105,27 @@ func splitParts(texts []string) map[string]bool {
 
 // words looks up the words that begin at character i, both as written and with digits and symbols replaced by similar
 // letters.
-func (e *estimate) words(i int) {
+func (e *estimate) addWords(i int) {
 	rest := e.runes[i:min(i+maxWord, len(e.runes))]
-	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i, n, bits+e.capital(i, n)) })
+	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i, n, bits+e.capitalBits(i, n)) })
 	for _, letters := range lookalikes {
-		if read := strings.Map(letters, string(rest)); read != string(rest) {
-			e.lookUp(read, func(n int, bits float64) { e.improve(i, n, bits+variant+e.capital(i, n)) })
+		if replaced := strings.Map(letters, string(rest)); replaced != string(rest) {
+			e.lookUp(replaced, func(n int, bits float64) { e.improve(i, n, bits+variantBits+e.capitalBits(i, n)) })
 		}
 	}
 }
 
 // backwards looks up the reversed words that end before character i.
-func (e *estimate) backwards(i int) {
+func (e *estimate) addReversedWords(i int) {
 	rest := slices.Clone(e.runes[max(0, i-maxWord):i])
 	slices.Reverse(rest)
-	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i-n, n, bits+variant+e.capital(i-n, n)) })
+	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i-n, n, bits+variantBits+e.capitalBits(i-n, n)) })
 }
 
 // capital returns the additional weight for capital letters in the n characters from i on, or 0 if there are none.
-func (e *estimate) capital(i, n int) float64 {
-	if slices.Contains(e.capitals[i:i+n], true) {
-		return variant
+func (e *estimate) capitalBits(i, n int) float64 {
+	if slices.Contains(e.isCapital[i:i+n], true) {
+		return variantBits
 	}
 	return 0
 }
@@ -138,12 +138,12 @@ func (e *estimate) lookUp(text string, visit func(n int, bits float64)) {
 			visit(utf8.RuneCountInString(word), 1)
 		}
 	}
-	for at := range text {
-		if at >= 3 && !dictionary().prefixes(text[:at], visit) {
+	for i := range text {
+		if i >= 3 && !dictionary().isPrefix(text[:i], visit) {
 			return
 		}
 	}
-	dictionary().prefixes(text, visit)
+	dictionary().isPrefix(text, visit)
 }
 
 // lookalikes contains functions that replace digits and symbols with similar letters. The first one replaces 1 with i,
@@ -178,7 +178,7 @@ func lookalike(letter rune) func(rune) rune {
 
 // sequence records the weights of the ascending and descending sequences, such as 6789012 or fedcba, that start at
 // character i.
-func (e *estimate) sequence(i int) {
+func (e *estimate) addSequences(i int) {
 	for _, step := range []rune{1, -1} {
 		for n := 2; i+n <= len(e.runes) && follows(e.runes[i+n-2], e.runes[i+n-1], step); n++ {
 			if n >= 3 {
@@ -197,7 +197,7 @@ func follows(a, b, step rune) bool {
 }
 
 // year records the weight of a year from 1900 to 2099 that starts at character i.
-func (e *estimate) year(i int) {
+func (e *estimate) addYear(i int) {
 	if i+4 > len(e.runes) {
 		return
 	}
@@ -210,7 +210,7 @@ func (e *estimate) year(i int) {
 
 // repetitions records the weights of parts that start at character i and repeat the characters before them one or more
 // times.
-func (e *estimate) repetitions(i int) {
+func (e *estimate) addRepetitions(i int) {
 	for unit := 1; unit <= min(maxUnit, i, len(e.runes)-i); unit++ {
 		for n := 0; i+n < len(e.runes) && e.runes[i+n] == e.runes[i+n-unit]; n++ {
 			if times := (n + 1) / unit; times >= 1 && (n+1)%unit == 0 {

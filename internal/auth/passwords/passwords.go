@@ -35,7 +35,7 @@ func Check(password, name, email string) error {
 	reject := func(reason, format string, args ...any) error {
 		return apierr.Invalidf(reason, "password", format, args...)
 	}
-	length, folded := utf8.RuneCountInString(password), strings.ToLower(password)
+	length, lower := utf8.RuneCountInString(password), strings.ToLower(password)
 	switch {
 	case !utf8.ValidString(password):
 		return reject(apierr.Malformed, "The password contains invalid characters.")
@@ -43,7 +43,7 @@ func Check(password, name, email string) error {
 		return reject(apierr.TooShort, "The password needs at least %d characters. A few unrelated words work well.", minLength)
 	case length > maxLength:
 		return reject(apierr.TooLong, "The password can have at most %d characters.", maxLength)
-	case folded == email, folded == strings.ToLower(name),
+	case lower == email, lower == strings.ToLower(name),
 		passwordcheck.IsGuessable(password, name, email, "pressroom"):
 		return reject(apierr.NotAllowedValue,
 			"This password is too easy to guess. Choose four or more unrelated words, or let a password manager generate one.")

@@ -26,7 +26,7 @@ const (
 type Queue struct {
 	sharedSlots, reservedSlots   chan struct{}
 	unknownCallers, knownCallers waitQueue
-	wait                         time.Duration // how long a request may wait for a slot
+	maxWait                      time.Duration // how long a request may wait for a slot
 }
 
 // NewQueue returns a Queue. A request waits at most the given time for a slot.
@@ -34,7 +34,7 @@ func NewQueue(wait time.Duration) *Queue {
 	return &Queue{
 		sharedSlots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), reservedSlots: make(chan struct{}, 1),
 		unknownCallers: newWaitQueue(maxUnknownCallers, maxPerClient), knownCallers: newWaitQueue(maxKnownCallers, maxPerPerson),
-		wait: wait,
+		maxWait: wait,
 	}
 }
 
@@ -55,16 +55,16 @@ func PersonCaller(id int64) Caller { return Caller{Key: fmt.Sprint("person ", id
 
 // Do runs work, which hashes a password. If too many requests are already waiting or the wait takes too long, Do
 // returns rate_limited and does not run work.
-func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
+func (q *Queue) Do(ctx context.Context, caller Caller, fn func() error) error {
 	queue, reserved := q.unknownCallers, chan struct{}(nil)
-	if a.Known {
+	if caller.Known {
 		queue, reserved = q.knownCallers, q.reservedSlots
 	}
-	if !queue.enter(a.Key) {
+	if !queue.enter(caller.Key) {
 		return errBusy()
 	}
-	defer queue.leave(a.Key)
-	ctx, cancel := context.WithTimeout(ctx, q.wait)
+	defer queue.leave(caller.Key)
+	ctx, cancel := context.WithTimeout(ctx, q.maxWait)
 	defer cancel()
 	select {
 	case q.sharedSlots <- struct{}{}:
@@ -74,7 +74,7 @@ func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 	case <-ctx.Done():
 		return errBusy()
 	}
-	return work()
+	return fn()
 }
 
 func errBusy() error {
@@ -88,26 +88,26 @@ type waitQueue struct {
 	perKey *loadshed.KeyLimiter
 }
 
-func newWaitQueue(limit, each int) waitQueue {
-	return waitQueue{make(chan struct{}, limit), loadshed.NewKeyLimiter(each)}
+func newWaitQueue(limit, perKey int) waitQueue {
+	return waitQueue{make(chan struct{}, limit), loadshed.NewKeyLimiter(perKey)}
 }
 
-func (l waitQueue) enter(key string) bool {
-	if !l.perKey.TryAcquire(key) {
+func (q waitQueue) enter(key string) bool {
+	if !q.perKey.TryAcquire(key) {
 		return false
 	}
 	select {
-	case l.slots <- struct{}{}:
+	case q.slots <- struct{}{}:
 		return true
 	default:
-		l.perKey.Release(key)
+		q.perKey.Release(key)
 		return false
 	}
 }
 
-func (l waitQueue) leave(key string) {
-	<-l.slots
-	l.perKey.Release(key)
+func (q waitQueue) leave(key string) {
+	<-q.slots
+	q.perKey.Release(key)
 }
 
 // Hold blocks all hashes for unknown callers until the returned function is called. Only tests use it.

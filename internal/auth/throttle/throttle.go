@@ -31,25 +31,25 @@ const (
 
 	maxLocalTallies  = 65_536  // maximum number of tallies in memory
 	maxSharedTallies = 100_000 // maximum number of tallies in the database
-	localFirst       = 2       // number of attempts counted in memory before a tally is written to the database
+	maxLocalAttempts = 2       // number of attempts counted in memory before a tally is written to the database
 )
 
 // tally is a number of attempts and the time of the last attempt.
 type tally struct {
-	n  float64
-	at time.Time
+	count  float64
+	lastAt time.Time
 }
 
 // countAt returns how many attempts in a tally are not yet forgiven at the time now.
 func (p Policy) countAt(t tally, now time.Time) float64 {
-	elapsed := max(0, now.Sub(t.at))
+	elapsed := max(0, now.Sub(t.lastAt))
 	switch {
 	case elapsed >= ForgetAfter:
 		return 0
 	case p.Leak > 0:
-		return max(0, t.n-float64(elapsed)/float64(p.Leak))
+		return max(0, t.count-float64(elapsed)/float64(p.Leak))
 	}
-	return t.n
+	return t.count
 }
 
 // wait returns how long the next attempt has to wait. The result is 0 or negative if the attempt does not have to wait.
@@ -62,11 +62,11 @@ func (p Policy) wait(t tally, now time.Time) time.Duration {
 	if excess < 32 {
 		delay = min(p.MaxDelay, p.InitialDelay<<excess)
 	}
-	return t.at.Add(delay).Sub(now)
+	return t.lastAt.Add(delay).Sub(now)
 }
 
 // plus returns a tally with one more attempt.
-func (p Policy) plus(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
+func (p Policy) increment(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
 
 // Key is the hash of the subject whose attempts are counted, such as an email address.
 type Key [sha256.Size]byte
@@ -141,10 +141,10 @@ func (c *Local) Charge(key Key) {
 }
 
 func (c *Local) put(key Key, previous tally, now time.Time) tally {
-	if _, found := c.tallies[key]; !found && len(c.tallies) >= maxLocalTallies {
+	if _, ok := c.tallies[key]; !ok && len(c.tallies) >= maxLocalTallies {
 		c.evict(now)
 	}
-	c.tallies[key] = c.plus(previous, now)
+	c.tallies[key] = c.increment(previous, now)
 	return c.tallies[key]
 }
 
@@ -168,12 +168,12 @@ func (c *Local) undo(key Key, previous, updated tally) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch t := c.tallies[key]; {
-	case t == updated && previous.n == 0:
+	case t == updated && previous.count == 0:
 		delete(c.tallies, key)
 	case t == updated:
 		c.tallies[key] = previous
-	case t.n > 1:
-		c.tallies[key] = tally{t.n - 1, t.at} // other attempts were made in the meantime
+	case t.count > 1:
+		c.tallies[key] = tally{t.count - 1, t.lastAt} // other attempts were made in the meantime
 	}
 }
 
@@ -208,17 +208,17 @@ func NewShared(d *db.DB, p Policy) *Shared {
 }
 
 func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
-	t, found, err := readTally(ctx, c.db, key, "")
+	t, ok, err := readTally(ctx, c.db, key, "")
 	if err != nil {
 		return nil, 0, err
 	}
-	if found {
+	if ok {
 		if wait := c.local.wait(t, c.db.Now()); wait > 0 { // rejected without a write
 			return nil, wait, nil
 		}
-		return c.write(ctx, key)
+		return c.countShared(ctx, key)
 	}
-	if undo := c.local.countFirst(key, localFirst); undo != nil {
+	if undo := c.local.countFirst(key, maxLocalAttempts); undo != nil {
 		return func(context.Context) error { undo(); return nil }, 0, nil
 	}
 	full, err := c.isFull(ctx)
@@ -228,18 +228,18 @@ func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error,
 	if full {
 		return c.local.add(ctx, key)
 	}
-	return c.write(ctx, key)
+	return c.countShared(ctx, key)
 }
 
 // write counts an attempt in the database.
-func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
+func (c *Shared) countShared(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
 	var previous, updated tally
 	var wait time.Duration
 	err := c.db.InTx(ctx, "team.count_try", func(ctx context.Context, tx *db.Tx) error {
 		seed := c.local.get(key)
 		_, err := tx.Exec(ctx,
 			`INSERT INTO sign_in_tries (key_hash, n, at) VALUES (?, ?, ?) ON CONFLICT (key_hash) DO NOTHING`, key[:],
-			int64(seed.n), db.Micros(seed.at))
+			int64(seed.count), db.Micros(seed.lastAt))
 		if err != nil {
 			return fmt.Errorf("counting an attempt: %w", err)
 		}
@@ -249,7 +249,7 @@ func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) erro
 		if wait = c.local.wait(previous, tx.Now()); wait > 0 {
 			return nil
 		}
-		updated = c.local.plus(previous, tx.Now())
+		updated = c.local.increment(previous, tx.Now())
 		return setTally(ctx, tx, key, updated)
 	})
 	return func(ctx context.Context) error { return c.undo(ctx, key, previous, updated) }, wait, err
@@ -257,21 +257,21 @@ func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) erro
 
 func (c *Shared) undo(ctx context.Context, key Key, previous, updated tally) error {
 	return c.db.InTx(ctx, "team.uncount_try", func(ctx context.Context, tx *db.Tx) error {
-		t, found, err := readTally(ctx, tx, key, c.db.ForUpdate())
+		t, ok, err := readTally(ctx, tx, key, c.db.ForUpdate())
 		switch {
-		case err != nil || !found:
+		case err != nil || !ok:
 			return err
 		case t == updated:
 			return setTally(ctx, tx, key, previous)
 		}
-		return setTally(ctx, tx, key, tally{max(0, t.n-1), t.at})
+		return setTally(ctx, tx, key, tally{max(0, t.count-1), t.lastAt})
 	})
 }
 
 func (c *Shared) forget(ctx context.Context, key Key) error {
 	_ = c.local.forget(ctx, key) // a Local never fails
-	_, found, err := readTally(ctx, c.db, key, "")
-	if err != nil || !found {
+	_, ok, err := readTally(ctx, c.db, key, "")
+	if err != nil || !ok {
 		return err
 	}
 	return c.db.InTx(ctx, "team.forget_tries", func(ctx context.Context, tx *db.Tx) error {
@@ -307,7 +307,7 @@ func readTally(ctx context.Context, q db.Querier, key Key, lock string) (tally, 
 }
 
 func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
-	if _, err := tx.Exec(ctx, `UPDATE sign_in_tries SET n = ?, at = ? WHERE key_hash = ?`, int64(t.n), db.Micros(t.at),
+	if _, err := tx.Exec(ctx, `UPDATE sign_in_tries SET n = ?, at = ? WHERE key_hash = ?`, int64(t.count), db.Micros(t.lastAt),
 		key[:]); err != nil {
 		return fmt.Errorf("counting an attempt: %w", err)
 	}
@@ -328,16 +328,16 @@ type Limit struct {
 func Attempt(ctx context.Context, limits []Limit, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(limits))
 	undo := func() error {
-		var failed error
+		var undoErr error
 		for _, u := range undos {
-			failed = errors.Join(failed, u(context.WithoutCancel(ctx)))
+			undoErr = errors.Join(undoErr, u(context.WithoutCancel(ctx)))
 		}
-		return failed
+		return undoErr
 	}
-	for _, t := range limits {
-		u, wait, err := t.add(ctx, t.Key)
+	for _, limit := range limits {
+		u, wait, err := limit.add(ctx, limit.Key)
 		if err == nil && wait > 0 {
-			err = TooMany(t.Rejection, wait)
+			err = NewTooManyError(limit.Rejection, wait)
 		}
 		if err != nil {
 			return errors.Join(err, undo())
@@ -348,12 +348,12 @@ func Attempt(ctx context.Context, limits []Limit, check func() error) error {
 	if IsWrong(err) {
 		return err
 	}
-	if failed := undo(); err != nil || failed != nil {
-		return errors.Join(err, failed)
+	if undoErr := undo(); err != nil || undoErr != nil {
+		return errors.Join(err, undoErr)
 	}
-	for _, t := range limits {
-		if t.ResetOnSuccess {
-			if err := t.forget(ctx, t.Key); err != nil {
+	for _, limit := range limits {
+		if limit.ResetOnSuccess {
+			if err := limit.forget(ctx, limit.Key); err != nil {
 				return err
 			}
 		}
@@ -367,8 +367,8 @@ func IsWrong(err error) bool {
 	return apierr.Is(err, apierr.NotFound) || apierr.Is(err, apierr.Unauthorized)
 }
 
-// TooMany returns the error for an attempt that has to wait.
-func TooMany(rejection string, wait time.Duration) error {
+// NewTooManyError returns the error for an attempt that has to wait.
+func NewTooManyError(rejection string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
 	out := apierr.Newf(apierr.RateLimited, "%s Try again in %d minutes.", locale.Key(rejection), int64((wait+time.Minute-1)/time.Minute))
 	switch n := int64(wait / time.Second); {

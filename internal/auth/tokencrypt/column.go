@@ -12,7 +12,7 @@ import (
 // bytes of the texts; see Sealer.Mark.
 type Column struct {
 	Table, Name    string
-	Row            string // name of the column that identifies a row
+	RowColumn      string // name of the column that identifies a row
 	Owner          string // name of the column with the ID that AssociatedData derives a text's associated data from
 	AssociatedData func(owner int64) string
 }
@@ -43,16 +43,16 @@ func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error)
 func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	count := 0
 	for lastRow := int64(0); ; {
-		texts, err := c.sealedByOthers(ctx, d, s, lastRow)
+		texts, err := c.listOutdated(ctx, d, s, lastRow)
 		if err != nil || len(texts) == 0 {
 			return count, err
 		}
 		for _, text := range texts {
-			done, err := c.resealOne(ctx, d, s, text)
+			ok, err := c.resealOne(ctx, d, s, text)
 			if err != nil {
 				return count, fmt.Errorf("resealing %s of %d: %w", c.Table, text.owner, err)
 			}
-			if done {
+			if ok {
 				count++
 			}
 		}
@@ -63,8 +63,8 @@ func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 // CountOutdated returns the number of texts that were not sealed with the first key. It counts at most resealBatch
 // texts.
 func (c Column) CountOutdated(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
-	found, err := c.sealedByOthers(ctx, d, s, 0)
-	return len(found), err
+	texts, err := c.listOutdated(ctx, d, s, 0)
+	return len(texts), err
 }
 
 type sealedText struct {
@@ -72,13 +72,13 @@ type sealedText struct {
 	text       []byte
 }
 
-func (c Column) sealedByOthers(ctx context.Context, d *db.DB, s *Sealer, lastRow int64) ([]sealedText, error) {
+func (c Column) listOutdated(ctx context.Context, d *db.DB, s *Sealer, lastRow int64) ([]sealedText, error) {
 	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s FROM %[4]s WHERE length(%[3]s) > 0 AND %[1]s > ?
-		AND (substr(%[3]s, 1, 5) < ? OR substr(%[3]s, 1, 5) > ?) ORDER BY %[1]s LIMIT ?`, c.Row, c.Owner, c.Name,
+		AND (substr(%[3]s, 1, 5) < ? OR substr(%[3]s, 1, 5) > ?) ORDER BY %[1]s LIMIT ?`, c.RowColumn, c.Owner, c.Name,
 		c.Table)
 	mark := s.Mark()
-	texts, err := db.All(ctx, d, func(r *sql.Rows, one *sealedText) error {
-		return r.Scan(&one.row, &one.owner, &one.text)
+	texts, err := db.All(ctx, d, func(r *sql.Rows, t *sealedText) error {
+		return r.Scan(&t.row, &t.owner, &t.text)
 	},
 		query, lastRow, mark, mark, resealBatch)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c Column) resealOne(ctx context.Context, d *db.DB, s *Sealer, text sealedT
 	var n int64
 	err = d.InTx(ctx, c.Table+".reseal", func(ctx context.Context, tx *db.Tx) error {
 		n, err = tx.Exec(ctx,
-			fmt.Sprintf(`UPDATE %[1]s SET %[2]s = ? WHERE %[3]s = ? AND %[2]s = ?`, c.Table, c.Name, c.Row), resealed,
+			fmt.Sprintf(`UPDATE %[1]s SET %[2]s = ? WHERE %[3]s = ? AND %[2]s = ?`, c.Table, c.Name, c.RowColumn), resealed,
 			text.row, text.text)
 		return err
 	})

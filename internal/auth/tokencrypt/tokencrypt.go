@@ -48,8 +48,8 @@ func NewKey() (string, error) {
 	return base64.StdEncoding.EncodeToString(buf.Bytes()), nil
 }
 
-// ErrKey means that a text is not a sealing key.
-var ErrKey = errors.New("not a sealing key; create one with: pressroom admin sealing-key")
+// ErrInvalidKey means that a text is not a sealing key.
+var ErrInvalidKey = errors.New("not a sealing key; create one with: pressroom admin sealing-key")
 
 // New returns a Sealer for keys that NewKey created, separated by commas or white space. The first key seals texts. The
 // other keys only open texts that they sealed earlier.
@@ -63,7 +63,7 @@ func New(keys string) (*Sealer, error) {
 		s.keys = append(s.keys, k)
 	}
 	if len(s.keys) == 0 {
-		return nil, ErrKey
+		return nil, ErrInvalidKey
 	}
 	return s, nil
 }
@@ -71,19 +71,19 @@ func New(keys string) (*Sealer, error) {
 func parseKey(key string) (sealingKey, error) {
 	raw, err := base64.StdEncoding.DecodeString(key)
 	if err != nil || len(raw) == 0 {
-		return sealingKey{}, ErrKey
+		return sealingKey{}, ErrInvalidKey
 	}
 	handle, err := insecurecleartextkeyset.Read(keyset.NewBinaryReader(bytes.NewReader(raw)))
 	if err != nil {
-		return sealingKey{}, ErrKey
+		return sealingKey{}, ErrInvalidKey
 	}
 	primitive, err := aead.New(handle)
 	if err != nil {
-		return sealingKey{}, ErrKey
+		return sealingKey{}, ErrInvalidKey
 	}
 	primary, err := handle.Primary()
 	if err != nil {
-		return sealingKey{}, ErrKey
+		return sealingKey{}, ErrInvalidKey
 	}
 	// Tink's wire format: a version byte, then the key's ID in four bytes.
 	mark := binary.BigEndian.AppendUint32([]byte{tinkPrefix}, primary.KeyID())

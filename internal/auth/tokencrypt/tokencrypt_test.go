@@ -85,7 +85,7 @@ func TestInvalidKeys(t *testing.T) {
 	t.Parallel()
 	good := key(t)
 	for _, text := range []string{"", " ", ",", "x", "AAAA", good + ",x", good[:len(good)-4]} {
-		if _, err := tokencrypt.New(text); !errors.Is(err, tokencrypt.ErrKey) {
+		if _, err := tokencrypt.New(text); !errors.Is(err, tokencrypt.ErrInvalidKey) {
 			t.Errorf("%d characters accepted as a key: %v", len(text), err)
 		}
 	}

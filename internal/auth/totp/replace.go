@@ -9,11 +9,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// longestCode is the maximum number of characters in a code from an app, including spaces that people may type.
-const longestCode = 10
+// maxAppCode is the maximum number of characters in a code from an app, including spaces that people may type.
+const maxAppCode = 10
 
 // IsRecovery reports whether a code is too long to be a code from an app and is therefore treated as a recovery code.
-func IsRecovery(code string) bool { return len(normalizeCode(code)) > longestCode }
+func IsRecovery(code string) bool { return len(normalizeCode(code)) > maxAppCode }
 
 // Replace replaces a person's authenticator app with the app from a setup. It requires code, which must come from the
 // new app, and current, which must be a code from the current app or a recovery code. If current is wrong, Replace
@@ -41,7 +41,7 @@ func (s *Service) Replace(ctx context.Context, h Holder, sealedSecret []byte, co
 		if matchedStep == 0 {
 			return errWrongSetupCode
 		}
-		out, err = swap(ctx, tx, h.Person, secretRow{sealed, matchedStep})
+		out, err = replaceSecret(ctx, tx, h.Person, secretRow{sealed, matchedStep})
 		return err
 	})
 	return out, err
@@ -57,7 +57,7 @@ func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row
 		if err == nil && n == 0 {
 			return errRecoveryCode
 		}
-		return wrap(err, "reading a recovery code")
+		return wrapError(err, "reading a recovery code")
 	}
 	secret, err := s.sealer.Open(row.sealed, associatedData(person))
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row
 	return nil
 }
 
-// swap replaces a person's secret and recovery codes, and ends the person's sessions.
-func swap(ctx context.Context, tx *db.Tx, person int64, next secretRow) (Enrollment, error) {
+// replaceSecret replaces a person's secret and recovery codes, and ends the person's sessions.
+func replaceSecret(ctx context.Context, tx *db.Tx, person int64, next secretRow) (Enrollment, error) {
 	var out Enrollment
 	err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, person).Scan(&out.Epoch)
 	if err != nil {

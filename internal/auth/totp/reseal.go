@@ -11,13 +11,13 @@ var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not cont
 	"authenticator apps were sealed with; append the missing key after a comma, and remove it once pressroom admin " +
 	"reseal prints 0 as left")
 
-var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id",
+var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", RowColumn: "person_id", Owner: "person_id",
 	AssociatedData: associatedData}
 
 // CheckSealing returns an error if a secret was sealed with a key that the service does not have.
 func (s *Service) CheckSealing(ctx context.Context) error {
-	known, err := secrets.KnowsAll(ctx, s.db, s.sealer)
-	if err == nil && !known {
+	ok, err := secrets.KnowsAll(ctx, s.db, s.sealer)
+	if err == nil && !ok {
 		err = errSealing
 	}
 	return err

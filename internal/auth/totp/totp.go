@@ -70,11 +70,11 @@ func (s *Service) Begin(person int64, email string) (Setup, error) {
 	raw := make([]byte, secretSize)
 	rand.Read(raw) // crypto/rand.Read never fails
 	secret := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw)
-	kept, err := s.sealer.Seal([]byte(secret), setupAssociatedData(person))
+	sealed, err := s.sealer.Seal([]byte(secret), setupAssociatedData(person))
 	if err != nil {
 		return Setup{}, fmt.Errorf("sealing a new secret: %w", err)
 	}
-	return s.setup(secret, email, kept), nil
+	return s.setup(secret, email, sealed), nil
 }
 
 // Resume returns a setup that Begin created for the same person. It returns an error if Begin did not create the sealed
@@ -156,19 +156,19 @@ type App struct {
 
 // App returns a person's authenticator app, or nil if the person has none.
 func (s *Service) App(ctx context.Context, person int64) (*App, error) {
-	var since int64
+	var createdAt int64
 	var out App
 	err := s.db.QueryRow(ctx,
 		`SELECT created_at, (SELECT COUNT(*) FROM totp_recovery_codes c WHERE c.person_id = s.person_id)
 		FROM totp_secrets s WHERE person_id = ?`, person).
-		Scan(&since, &out.Codes)
+		Scan(&createdAt, &out.Codes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no app is not an error
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading an authenticator app: %w", err)
 	}
-	out.Since = db.Time(since)
+	out.Since = db.Time(createdAt)
 	return &out, nil
 }
 
@@ -199,7 +199,7 @@ func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 			return errWrongCode
 		}
 		_, err = tx.Exec(ctx, `UPDATE totp_secrets SET last_step = ? WHERE person_id = ?`, matchedStep, h.Person)
-		return wrap(err, "accepting a code")
+		return wrapError(err, "accepting a code")
 	})
 }
 
@@ -214,7 +214,7 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (secretRow, err
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (suspendedAt > 0 || epoch != h.Epoch) {
 		return row, errExpired
 	}
-	return row, wrap(err, "reading a person's secret")
+	return row, wrapError(err, "reading a person's secret")
 }
 
 // step returns the time step of a time: the number of periods since 1970.
@@ -225,10 +225,10 @@ func step(at time.Time) int64 { return at.Unix() / int64(period/time.Second) }
 func matchingStep(secret, code string, now, lastStep int64) int64 {
 	code = strings.Join(strings.Fields(code), "")
 	var match int64
-	for at := now - skew; at <= now+skew; at++ {
-		want, err := hotp.GenerateCode(secret, uint64(at)) //nolint:gosec // the clock is never before 1970
-		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && at > lastStep {
-			match = at
+	for t := now - skew; t <= now+skew; t++ {
+		want, err := hotp.GenerateCode(secret, uint64(t)) //nolint:gosec // the clock is never before 1970
+		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && t > lastStep {
+			match = t
 		}
 	}
 	return match
@@ -238,9 +238,9 @@ func record(ctx context.Context, tx *db.Tx, person int64, kind string, detail ma
 	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, kind, strconv.FormatInt(person, 10), detail)
 }
 
-func wrap(err error, doing string) error {
+func wrapError(err error, action string) error {
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", action, err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ const (
 	Full     Level = "full"
 )
 
-var byLevel = map[Level][]Capability{
+var capabilitiesByLevel = map[Level][]Capability{
 	ReadOnly: {Read},
 	Drafts:   {Read, Write},
 	Full:     {Read, Write, Publish, Spend},
@@ -42,7 +42,7 @@ func Levels() []Level { return []Level{ReadOnly, Drafts, Full} }
 // LevelIncluding returns the narrowest level that includes all granted capabilities.
 func LevelIncluding(granted []Capability) Level {
 	for _, l := range Levels() {
-		if !slices.ContainsFunc(granted, func(c Capability) bool { return !slices.Contains(byLevel[l], c) }) {
+		if !slices.ContainsFunc(granted, func(c Capability) bool { return !slices.Contains(capabilitiesByLevel[l], c) }) {
 			return l
 		}
 	}
@@ -53,15 +53,15 @@ func LevelIncluding(granted []Capability) Level {
 func LevelWithin(granted []Capability) Level {
 	out := ReadOnly
 	for _, l := range Levels() {
-		if !slices.ContainsFunc(byLevel[l], func(c Capability) bool { return !slices.Contains(granted, c) }) {
+		if !slices.ContainsFunc(capabilitiesByLevel[l], func(c Capability) bool { return !slices.Contains(granted, c) }) {
 			out = l
 		}
 	}
 	return out
 }
 
-// Valid reports whether l is a defined level.
-func (l Level) Valid() bool { return byLevel[l] != nil }
+// IsValid reports whether l is a defined level.
+func (l Level) IsValid() bool { return capabilitiesByLevel[l] != nil }
 
 // Role is a person's role in a team.
 type Role string
@@ -75,7 +75,7 @@ const (
 	Client Role = "client"
 )
 
-var byRole = map[Role][]Capability{
+var capabilitiesByRole = map[Role][]Capability{
 	Owner:  {Read, Write, Publish, Spend},
 	Admin:  {Read, Write, Publish, Spend},
 	Editor: {Read, Write, Publish},
@@ -86,27 +86,29 @@ var byRole = map[Role][]Capability{
 // Roles returns all roles, widest first.
 func Roles() []Role { return []Role{Owner, Admin, Editor, Viewer, Client} }
 
-// Valid reports whether r is a defined role.
-func (r Role) Valid() bool { return byRole[r] != nil }
+// IsValid reports whether r is a defined role.
+func (r Role) IsValid() bool { return capabilitiesByRole[r] != nil }
 
 // CanSeeBalance reports whether the role can see the team's credit balance.
 func (r Role) CanSeeBalance() bool { return r == Owner || r == Admin }
 
 // CanPublish reports whether the role can publish.
-func (r Role) CanPublish() bool { return slices.Contains(byRole[r], Publish) }
+func (r Role) CanPublish() bool { return slices.Contains(capabilitiesByRole[r], Publish) }
 
 // RoleCapabilities returns the capabilities that a role has in the app.
-func RoleCapabilities(r Role) []Capability { return slices.Clone(byRole[r]) }
+func RoleCapabilities(r Role) []Capability { return slices.Clone(capabilitiesByRole[r]) }
 
-// Effective returns the capabilities that both a key's level and the role of the key's person allow. The result is
+// EffectiveCapabilities returns the capabilities that both a key's level and the role of the key's person allow. The result is
 // never nil.
-func Effective(l Level, r Role) []Capability { return Within(byLevel[l], r) }
+func EffectiveCapabilities(l Level, r Role) []Capability {
+	return WithinRole(capabilitiesByLevel[l], r)
+}
 
-// Within returns the granted capabilities that the role also has. The result is never nil.
-func Within(granted []Capability, r Role) []Capability {
+// WithinRole returns the granted capabilities that the role also has. The result is never nil.
+func WithinRole(granted []Capability, r Role) []Capability {
 	out := []Capability{}
 	for _, c := range Capabilities() {
-		if slices.Contains(granted, c) && slices.Contains(byRole[r], c) {
+		if slices.Contains(granted, c) && slices.Contains(capabilitiesByRole[r], c) {
 			out = append(out, c)
 		}
 	}

@@ -70,9 +70,9 @@ func (a *Actor) BaseCapabilities() []Capability {
 	case a.InApp():
 		return RoleCapabilities(a.Role)
 	case a.Assistant:
-		return Within(a.Granted, a.Role)
+		return WithinRole(a.Granted, a.Role)
 	}
-	return Effective(a.Level, a.Role)
+	return EffectiveCapabilities(a.Level, a.Role)
 }
 
 // Can reports whether the actor has a capability.

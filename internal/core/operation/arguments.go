@@ -38,7 +38,7 @@ func (op *Operation) Check(args Arguments) ([]byte, error) {
 	}
 	out := make(map[string]any, len(args))
 	for _, name := range op.Input.PropertyOrder {
-		if err := op.checkOne(name, args, out); err != nil {
+		if err := op.checkArgument(name, args, out); err != nil {
 			return nil, err
 		}
 	}
@@ -52,16 +52,16 @@ func (op *Operation) Check(args Arguments) ([]byte, error) {
 	return raw, nil
 }
 
-func (op *Operation) checkOne(name string, args Arguments, out map[string]any) error {
+func (op *Operation) checkArgument(name string, args Arguments, out map[string]any) error {
 	s := op.Input.Properties[name]
-	value, given := args[name]
+	value, ok := args[name]
 	switch {
-	case given:
-		checked, err := check(value, s, subject{name: name}, op.patterns)
+	case ok:
+		canonical, err := check(value, s, subject{name: name}, op.patterns)
 		if err != nil {
 			return err
 		}
-		out[name] = checked
+		out[name] = canonical
 	case s.Default != nil:
 		out[name] = s.Default
 	case slices.Contains(op.Input.Required, name):
@@ -144,28 +144,28 @@ func unknownNameError(name, parent string, s *jsonschema.Schema) error {
 
 // subject is what an error is about: an argument, or an item of a list argument.
 type subject struct {
-	name string
-	item bool
+	name   string
+	isItem bool
 }
 
 // ruleSubject returns the start of a sentence about the allowed values.
-func (p subject) ruleSubject() string {
-	if p.item {
-		return "Each item of " + p.name
+func (s subject) ruleSubject() string {
+	if s.isItem {
+		return "Each item of " + s.name
 	}
-	return "The argument " + p.name
+	return "The argument " + s.name
 }
 
 // valueSubject returns the start of a sentence about the actual value.
-func (p subject) valueSubject() string {
-	if p.item {
-		return "An item of " + p.name
+func (s subject) valueSubject() string {
+	if s.isItem {
+		return "An item of " + s.name
 	}
-	return "The argument " + p.name
+	return "The argument " + s.name
 }
 
 func check(value any, s *jsonschema.Schema, subj subject, forms patterns) (any, error) {
-	if value == nil && nullable(s) {
+	if value == nil && isNullable(s) {
 		return nil, nil //nolint:nilnil // null is the value
 	}
 	switch schemaType(s) {
@@ -223,7 +223,7 @@ func notAllowedError(s *jsonschema.Schema, subj subject) error {
 // notTextError returns the error for a value that is not a string.
 func notTextError(value any, s *jsonschema.Schema, subj subject) error {
 	kind := "a string"
-	if nullable(s) {
+	if isNullable(s) {
 		kind = "a string or null"
 	}
 	switch value.(type) {
@@ -240,12 +240,12 @@ func notTextError(value any, s *jsonschema.Schema, subj subject) error {
 }
 
 func checkInteger(value any, s *jsonschema.Schema, subj subject) (any, error) {
-	n, ok := integer(value)
+	n, ok := parseInteger(value)
 	if !ok {
 		return nil, apierr.Invalid(apierr.NotAnInteger, subj.name, subj.ruleSubject()+" must be an integer.")
 	}
 	if s.Minimum != nil && float64(n) < *s.Minimum || s.Maximum != nil && float64(n) > *s.Maximum {
-		return nil, apierr.Invalid(apierr.OutOfRange, subj.name, subj.ruleSubject()+" must be "+bounds(s)+".")
+		return nil, apierr.Invalid(apierr.OutOfRange, subj.name, subj.ruleSubject()+" must be "+describeBounds(s)+".")
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
 		return nil, notAllowedError(s, subj)
@@ -253,9 +253,9 @@ func checkInteger(value any, s *jsonschema.Schema, subj subject) (any, error) {
 	return n, nil
 }
 
-// integer converts an integer in any JSON notation (3, 3.0, 3e0). It returns false if an int64 cannot represent the
+// parseInteger converts an parseInteger in any JSON notation (3, 3.0, 3e0). It returns false if an int64 cannot represent the
 // value exactly.
-func integer(value any) (int64, bool) {
+func parseInteger(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int64:
 		return v, true
@@ -299,11 +299,11 @@ func checkList(value any, s *jsonschema.Schema, subj subject, forms patterns) (a
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		checked, err := check(item, s.Items, subject{name: subj.name, item: true}, forms)
+		canonical, err := check(item, s.Items, subject{name: subj.name, isItem: true}, forms)
 		if err != nil {
 			return nil, withItem(err, i)
 		}
-		out[i] = checked
+		out[i] = canonical
 	}
 	return out, nil
 }
@@ -329,11 +329,11 @@ func checkObject(value any, s *jsonschema.Schema, subj subject, forms patterns) 
 		if p == nil {
 			return nil, unknownNameError(member, name+".", s)
 		}
-		checked, err := check(item, p, subject{name: name + "." + member}, forms)
+		canonical, err := check(item, p, subject{name: name + "." + member}, forms)
 		if err != nil {
 			return nil, err
 		}
-		out[member] = checked
+		out[member] = canonical
 	}
 	for _, member := range s.Required {
 		if _, ok := out[member]; !ok {
@@ -344,7 +344,7 @@ func checkObject(value any, s *jsonschema.Schema, subj subject, forms patterns) 
 	return out, nil
 }
 
-func bounds(s *jsonschema.Schema) string {
+func describeBounds(s *jsonschema.Schema) string {
 	switch {
 	case s.Minimum == nil:
 		return fmt.Sprintf("at most %.0f", *s.Maximum)

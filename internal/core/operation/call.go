@@ -33,11 +33,11 @@ type Call struct {
 }
 
 // InTx runs work in the call's transaction, or in a new transaction if the call has none.
-func (c Call) InTx(ctx context.Context, d *db.DB, name string, work func(context.Context, *db.Tx) error) error {
+func (c Call) InTx(ctx context.Context, d *db.DB, name string, fn func(context.Context, *db.Tx) error) error {
 	if c.Tx != nil {
-		return work(ctx, c.Tx)
+		return fn(ctx, c.Tx)
 	}
-	return d.InTx(ctx, name, work)
+	return d.InTx(ctx, name, fn)
 }
 
 // Reader returns the querier for the call's reads: the call's transaction, or the database if the call has none.
@@ -82,13 +82,13 @@ type Response[T any] struct {
 	StoredData *T
 }
 
-func (a Response[T]) erase() Result {
+func (r Response[T]) erase() Result {
 	out := Result{
-		Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App,
-		Location: a.Location, Summary: a.Summary,
+		Data: r.Data, Page: r.Page, Billing: r.Billing, Untrusted: r.Untrusted, Notes: r.Notes, App: r.App,
+		Location: r.Location, Summary: r.Summary,
 	}
-	if a.StoredData != nil {
-		out.StoredData = *a.StoredData
+	if r.StoredData != nil {
+		out.StoredData = *r.StoredData
 	}
 	return out
 }
@@ -165,11 +165,11 @@ type Pointer struct {
 type UntrustedTexts []Untrusted
 
 // Add adds a text and returns a Pointer to it. It returns nil if the text is empty.
-func (q *UntrustedTexts) Add(text string, source Source) *Pointer {
+func (u *UntrustedTexts) Add(text string, source Source) *Pointer {
 	if text == "" {
 		return nil
 	}
-	id := "u" + itoa(len(*q)+1)
-	*q = append(*q, Untrusted{ID: id, Text: text, Source: source})
+	id := "u" + itoa(len(*u)+1)
+	*u = append(*u, Untrusted{ID: id, Text: text, Source: source})
 	return &Pointer{Untrusted: id}
 }

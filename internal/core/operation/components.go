@@ -20,9 +20,9 @@ func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonsch
 	}
 	parts := map[string]*jsonschema.Schema{}
 	for t := range structs {
-		parts[t.Name()] = infer(t, withoutType(schemas, t))
+		parts[t.Name()] = inferSchema(t, withoutType(schemas, t))
 	}
-	return infer(output, withoutType(schemas, output)), parts
+	return inferSchema(output, withoutType(schemas, output)), parts
 }
 
 // collectStructs adds the structs in a type to structs, except for types that already have a schema.

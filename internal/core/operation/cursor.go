@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	cursorVersion = 1
-	cursorSum     = 8 // length in bytes of the digest that binds a cursor to its team, operation and filters
+	cursorVersion   = 1
+	cursorSumLength = 8 // length in bytes of the digest that binds a cursor to its team, operation and filters
 )
 
-var cursorText = base64.RawURLEncoding.Strict()
+var cursorEncoding = base64.RawURLEncoding.Strict()
 
 // Cursor returns the opaque cursor for a keyset position. The cursor consists of a version, the position, and a digest
 // of the position, the team, the operation and the filters. The digest detects mistakes. It is not secret.
 func (c Call) Cursor(position string) string {
 	buf := append([]byte{cursorVersion}, position...)
-	return cursorText.EncodeToString(append(buf, c.cursorSum(position)...))
+	return cursorEncoding.EncodeToString(append(buf, c.cursorSum(position)...))
 }
 
 // Position returns the position that a cursor contains. It returns an error if the cursor belongs to another team or
@@ -28,11 +28,11 @@ func (c Call) Cursor(position string) string {
 func (c Call) Position(cursor string) (string, error) {
 	invalid := apierr.Invalid(apierr.InvalidCursor, "cursor",
 		"The cursor is not for this list with these filters. Start again without it.")
-	buf, err := cursorText.DecodeString(cursor)
-	if err != nil || len(buf) < 1+cursorSum || buf[0] != cursorVersion {
+	buf, err := cursorEncoding.DecodeString(cursor)
+	if err != nil || len(buf) < 1+cursorSumLength || buf[0] != cursorVersion {
 		return "", invalid
 	}
-	position, sum := string(buf[1:len(buf)-cursorSum]), buf[len(buf)-cursorSum:]
+	position, sum := string(buf[1:len(buf)-cursorSumLength]), buf[len(buf)-cursorSumLength:]
 	if string(sum) != string(c.cursorSum(position)) {
 		return "", invalid
 	}
@@ -46,7 +46,7 @@ func (c Call) cursorSum(position string) []byte {
 		buf = append(buf, part...)
 	}
 	sum := sha256.Sum256(buf)
-	return sum[:cursorSum]
+	return sum[:cursorSumLength]
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -32,5 +32,5 @@ func schemaType(s *jsonschema.Schema) string {
 
 const null = "null"
 
-// nullable reports whether a schema allows null.
-func nullable(s *jsonschema.Schema) bool { return slices.Contains(s.Types, null) }
+// isNullable reports whether a schema allows null.
+func isNullable(s *jsonschema.Schema) bool { return slices.Contains(s.Types, null) }

@@ -57,7 +57,7 @@ type Spec struct {
 	Destructive           bool // has effects that cannot be undone by another call (MCP: destructiveHint)
 	Idempotent            bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
 	Urgent                bool // does not take a slot on the node, because it is cheap and frees capacity
-	Waits                 bool // may wait for background work and reports its progress to Call.OnProgress
+	MayWait               bool // may wait for background work and reports its progress to Call.OnProgress
 	Resource              *Resource
 	Listing               *Listing
 	Variants              *Variants
@@ -134,7 +134,7 @@ type Repeat struct {
 }
 
 // Recreate returns a Repeat that creates a new result from the stored data of the first result.
-func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Response[Out], error)) *Repeat {
+func Recreate[In, Out any](respond func(ctx context.Context, call Call, in In, stored Out) (Response[Out], error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {
@@ -144,8 +144,8 @@ func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, st
 		if err != nil {
 			return Result{}, err
 		}
-		answer, err := answer(ctx, call, in, stored)
-		return answer.erase(), err
+		respond, err := respond(ctx, call, in, stored)
+		return respond.erase(), err
 	}}
 }
 
@@ -156,8 +156,8 @@ func WithNotes[Out any](notes func(ctx context.Context, call Call, stored Out) (
 		if err != nil {
 			return Result{}, err
 		}
-		more, err := notes(ctx, call, stored)
-		first.Notes = append(first.Notes, more...)
+		newNotes, err := notes(ctx, call, stored)
+		first.Notes = append(first.Notes, newNotes...)
 		return first, err
 	}}
 }
@@ -193,7 +193,7 @@ type Operation struct {
 }
 
 // Define returns an operation from its declaration and implementation. It panics if the declaration is invalid.
-func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Response[Out], error)) Operation {
+func Define[In, Out any](spec Spec, fn func(context.Context, Call, In) (Response[Out], error)) Operation {
 	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), OutputName: reflect.TypeFor[Out]().Name()}
 	op.Output, op.Components = outputSchemas(reflect.TypeFor[Out]())
 	op.addVariants()
@@ -202,16 +202,16 @@ func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Response
 		if err != nil {
 			return Result{}, err
 		}
-		answer, err := do(ctx, call, in)
+		response, err := fn(ctx, call, in)
 		if err != nil {
 			return Result{}, err
 		}
-		return answer.erase(), nil
+		return response.erase(), nil
 	}
 	op.InPath = pathArguments(spec.Path)
 	for _, name := range op.InPath {
 		if p := op.Input.Properties[name]; p != nil && p.Type == "integer" && p.Minimum == nil {
-			p.Minimum = new(0.0) // see integerInPath
+			p.Minimum = new(0.0) // see pathInteger
 		}
 	}
 	op.patterns = compilePatterns(op.Input)
@@ -256,7 +256,7 @@ func (op *Operation) FullDescription() string {
 func (op *Operation) Reads() bool { return op.Method == "GET" }
 
 func (op *Operation) mustBeValid() {
-	fail := func(what string) { panic(fmt.Sprintf("operation %q: %s", op.Tool, what)) }
+	fail := func(problem string) { panic(fmt.Sprintf("operation %q: %s", op.Tool, problem)) }
 	switch {
 	case op.Tool == "" || op.Summary == "" || op.Description == "":
 		fail("it needs a name, a summary and a description")
@@ -327,14 +327,14 @@ func (op *Operation) NeedsBody() bool {
 	return slices.ContainsFunc(op.Input.Required, func(name string) bool { return !slices.Contains(op.InPath, name) })
 }
 
-var integerInPath = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
+var pathInteger = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
 
-// PathFits reports whether a text has the format of the path argument with the given name.
-func (op *Operation) PathFits(name, text string) bool {
+// IsValidPathArgument reports whether a text has the format of the path argument with the given name.
+func (op *Operation) IsValidPathArgument(name, text string) bool {
 	s := op.Input.Properties[name]
 	switch {
 	case s.Type == "integer":
-		return integerInPath.MatchString(text)
+		return pathInteger.MatchString(text)
 	case len(s.Enum) > 0:
 		return slices.Contains(s.Enum, any(text))
 	case op.patterns[s] != nil:
@@ -345,5 +345,5 @@ func (op *Operation) PathFits(name, text string) bool {
 
 // PathValue converts the text of a path argument to the argument's type.
 func (op *Operation) PathValue(name, text string) any {
-	return queryValue(text, op.Input.Properties[name])
+	return parseQueryValue(text, op.Input.Properties[name])
 }

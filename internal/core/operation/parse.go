@@ -83,7 +83,7 @@ func parseMembers(dec *jsontext.Decoder) (map[string]any, error) {
 		}
 		out[key] = value
 	}
-	return out, end(dec)
+	return out, readEnd(dec)
 }
 
 func parseItems(dec *jsontext.Decoder) (any, error) {
@@ -95,10 +95,10 @@ func parseItems(dec *jsontext.Decoder) (any, error) {
 		}
 		out = append(out, value)
 	}
-	return out, end(dec)
+	return out, readEnd(dec)
 }
 
-func end(dec *jsontext.Decoder) error {
+func readEnd(dec *jsontext.Decoder) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return notAnObjectError(err)
 	}
@@ -122,15 +122,15 @@ func (op *Operation) ParseQuery(query string) (Arguments, error) {
 		if err != nil {
 			return nil, errEscaping
 		}
-		args[name] = queryValue(text, op.Input.Properties[name])
+		args[name] = parseQueryValue(text, op.Input.Properties[name])
 	}
 	return args, nil
 }
 
 var errEscaping = apierr.Invalid(apierr.Malformed, "", "The query string has an invalid percent escape.")
 
-// queryValue converts a value in a query string or path to the type of its schema.
-func queryValue(text string, s *jsonschema.Schema) any {
+// parseQueryValue converts a value in a query string or path to the type of its schema.
+func parseQueryValue(text string, s *jsonschema.Schema) any {
 	if s == nil {
 		return text
 	}
@@ -146,7 +146,7 @@ func queryValue(text string, s *jsonschema.Schema) any {
 	case "array":
 		items := []any{}
 		for item := range strings.SplitSeq(text, ",") {
-			items = append(items, queryValue(item, s.Items))
+			items = append(items, parseQueryValue(item, s.Items))
 		}
 		return items
 	}

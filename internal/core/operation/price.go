@@ -29,8 +29,8 @@ func PriceRange[In any](minimum, maximum int64, compute func(context.Context, Ca
 	}}
 }
 
-// Fixed returns a price that is the same for all calls.
-func Fixed(credits int64) *Price {
+// FixedPrice returns a price that is the same for all calls.
+func FixedPrice(credits int64) *Price {
 	return &Price{Min: credits, Max: credits, compute: func(context.Context, Call, []byte) (int64, error) {
 		return credits, nil
 	}}

@@ -23,7 +23,7 @@ const (
 
 // MomentSchema returns the schema of the component Moment.
 func MomentSchema() *jsonschema.Schema {
-	s := infer(reflect.TypeFor[teamtime.Moment](), nil)
+	s := inferSchema(reflect.TypeFor[teamtime.Moment](), nil)
 	for _, p := range s.Properties {
 		p.Format = "date-time"
 	}
@@ -32,7 +32,7 @@ func MomentSchema() *jsonschema.Schema {
 }
 
 // SchemaFor returns the schema of a type that is part of responses.
-func SchemaFor[T any]() *jsonschema.Schema { return infer(reflect.TypeFor[T](), components()) }
+func SchemaFor[T any]() *jsonschema.Schema { return inferSchema(reflect.TypeFor[T](), components()) }
 
 // components returns references for the types that all operations share as components.
 func components() map[reflect.Type]*jsonschema.Schema {
@@ -40,16 +40,16 @@ func components() map[reflect.Type]*jsonschema.Schema {
 }
 
 func inputSchema(t reflect.Type) *jsonschema.Schema {
-	s := infer(t, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[NullableString](): {Type: "string"}})
+	s := inferSchema(t, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[NullableString](): {Type: "string"}})
 	// An argument with a default is optional.
 	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return s.Properties[name].Default != nil })
 	return s
 }
 
-// infer returns the schema of a Go type. It supports the struct tags min, max, minLength, maxLength, minItems,
+// inferSchema returns the schema of a Go type. It supports the struct tags min, max, minLength, maxLength, minItems,
 // maxItems, enum (a|b), title (the name of an enum in clients), pattern, format, nullable and default. For a list,
 // minItems, maxItems and default apply to the list itself, and all other tags apply to its items.
-func infer(t reflect.Type, schemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
+func inferSchema(t reflect.Type, schemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: schemas})
 	if err != nil {
 		panic(fmt.Sprintf("schema of %s: %v", t, err))

@@ -10,9 +10,9 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// requestRate applies the rate limit for a key's requests. Calls from the app are exempt, because a page may make
+// checkRequestRate applies the rate limit for a key's requests. Calls from the app are exempt, because a page may make
 // several calls.
-func (p *Pipeline) requestRate(ctx context.Context, cs *callState, next handler) error {
+func (p *Pipeline) checkRequestRate(ctx context.Context, cs *callState, next handler) error {
 	if cs.outcome.Call.InApp() {
 		return next(ctx, cs)
 	}
@@ -22,18 +22,18 @@ func (p *Pipeline) requestRate(ctx context.Context, cs *callState, next handler)
 	return next(ctx, cs)
 }
 
-// actionLimits applies the rate limits for writes and for calls that reach social networks.
-func (p *Pipeline) actionLimits(ctx context.Context, cs *callState, next handler) error {
+// checkActionLimits applies the rate limits for writes and for calls that reach social networks.
+func (p *Pipeline) checkActionLimits(ctx context.Context, cs *callState, next handler) error {
 	if !cs.request.Operation.Reads() {
 		if err := p.count(ctx, cs, PerConnection); err != nil {
 			return err
 		}
 	}
-	reaches, err := cs.request.Operation.ReachesNetworks(ctx, cs.outcome.Call, cs.arguments)
+	ok, err := cs.request.Operation.ReachesNetworks(ctx, cs.outcome.Call, cs.arguments)
 	if err != nil {
 		return err
 	}
-	if reaches {
+	if ok {
 		if err := p.count(ctx, cs, PerProvider); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ var rateLimitErrors = map[Scope]*apierr.Error{
 
 // count counts a call toward a rate limit. It returns an error if the call exceeds the limit.
 func (p *Pipeline) count(ctx context.Context, cs *callState, scope Scope) error {
-	if slices.ContainsFunc(cs.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
+	if slices.ContainsFunc(cs.outcome.Rates, func(rate Rate) bool { return rate.Scope == scope }) {
 		return nil // already counted: the transaction runs again after a conflict
 	}
 	r := p.Rates.Take(ctx, scope, cs.outcome.Call.CallerID())
@@ -107,7 +107,7 @@ var gateErrors = []struct {
 	{func(g access.Gates) bool { return g.RoleLost }, apierr.RoleLost, notRoleDetail, notRoleDetail},
 }
 
-func (p *Pipeline) gates(ctx context.Context, cs *callState, next handler) error {
+func (p *Pipeline) checkGates(ctx context.Context, cs *callState, next handler) error {
 	if err := CheckGates(cs.outcome.Call.Actor); err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ var (
 	errNoCalls = apierr.New(apierr.DailyCallLimit, "The team's plan includes no free calls.")
 )
 
-// dailyCalls returns an error if the call is free and the team has no free calls left.
-func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) error {
+// checkDailyCalls returns an error if the call is free and the team has no free calls left.
+func (p *Pipeline) checkDailyCalls(ctx context.Context, cs *callState, next handler) error {
 	var err error
 	if cs.cost, err = cs.request.Operation.Cost(ctx, cs.outcome.Call, cs.arguments); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) 
 }
 
 // credits reserves the cost of a paid call before it runs, and adds the billing to the response.
-func (p *Pipeline) credits(ctx context.Context, cs *callState, next handler) error {
+func (p *Pipeline) reserveCredits(ctx context.Context, cs *callState, next handler) error {
 	if !cs.request.Operation.IsPaid() {
 		return next(ctx, cs)
 	}
@@ -159,7 +159,7 @@ func (p *Pipeline) credits(ctx context.Context, cs *callState, next handler) err
 	if cs.cost > 0 {
 		var err error
 		if cs.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, cs.outcome.Call.Tx,
-			Charge{Call: cs.outcome.Call, Claim: cs.claim(), Amount: cs.cost}); err != nil {
+			Charge{Call: cs.outcome.Call, Claim: cs.newClaim(), Amount: cs.cost}); err != nil {
 			return err
 		}
 	}

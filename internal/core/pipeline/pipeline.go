@@ -170,13 +170,13 @@ func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error
 	cs := &callState{request: Request{Credential: credential}}
 	pass := func(context.Context, *callState) error { return nil }
 	err := p.authenticate(ctx, cs, func(ctx context.Context, cs *callState) error {
-		return p.requestRate(ctx, cs, func(ctx context.Context, cs *callState) error { return p.gates(ctx, cs, pass) })
+		return p.checkRequestRate(ctx, cs, func(ctx context.Context, cs *callState) error { return p.checkGates(ctx, cs, pass) })
 	})
 	return cs.outcome, p.classify(ctx, err)
 }
 
 func (p *Pipeline) work(ctx context.Context, cs *callState) error {
-	if cs.request.Operation.Waits && cs.request.Person == nil {
+	if cs.request.Operation.MayWait && cs.request.Person == nil {
 		return p.runWaiting(ctx, cs)
 	}
 	result, err := cs.request.Operation.Run(ctx, cs.outcome.Call, cs.arguments)

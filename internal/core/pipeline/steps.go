@@ -19,16 +19,16 @@ import (
 // steps lists the checks in order. Each check calls the next one or returns an error.
 var steps = []step{
 	{"authentication", (*Pipeline).authenticate},
-	{"request_rate", (*Pipeline).requestRate},
-	{"gates", (*Pipeline).gates},
-	{"capability", (*Pipeline).capability},
+	{"request_rate", (*Pipeline).checkRequestRate},
+	{"gates", (*Pipeline).checkGates},
+	{"capability", (*Pipeline).checkCapability},
 	{"arguments", (*Pipeline).readArguments},
 	{"room", (*Pipeline).reserveCapacity},
-	{"conditional_capability", (*Pipeline).conditionalCapability},
-	{"idempotency", (*Pipeline).idempotency},
-	{"action_limits", (*Pipeline).actionLimits},
-	{"daily_calls", (*Pipeline).dailyCalls},
-	{"credits", (*Pipeline).credits},
+	{"conditional_capability", (*Pipeline).checkConditionalCapability},
+	{"idempotency", (*Pipeline).runIdempotently},
+	{"action_limits", (*Pipeline).checkActionLimits},
+	{"daily_calls", (*Pipeline).checkDailyCalls},
+	{"credits", (*Pipeline).reserveCredits},
 }
 
 func (p *Pipeline) authenticate(ctx context.Context, cs *callState, next handler) error {
@@ -43,7 +43,7 @@ func (p *Pipeline) authenticate(ctx context.Context, cs *callState, next handler
 	return next(ctx, cs)
 }
 
-func (p *Pipeline) capability(ctx context.Context, cs *callState, next handler) error {
+func (p *Pipeline) checkCapability(ctx context.Context, cs *callState, next handler) error {
 	if err := cs.outcome.Call.Require(cs.request.Operation.Needs); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (p *Pipeline) readArguments(ctx context.Context, cs *callState, next handle
 		return err
 	}
 	if err := cs.checkKey(); err != nil {
-		if _, named := args[keyArgument]; named && !cs.request.IdempotencyKey.Given {
+		if _, ok := args[keyArgument]; ok && !cs.request.IdempotencyKey.Given {
 			_, err = cs.request.Operation.Check(args) // Check reports the key as an unknown argument
 		}
 		return err
@@ -84,7 +84,7 @@ func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next hand
 		return fmt.Errorf("waiting for capacity: %w", err)
 	}
 	release := p.Slots.Release
-	if cs.request.Operation.Waits {
+	if cs.request.Operation.MayWait {
 		release = sync.OnceFunc(release)
 		cs.outcome.Call.ReleaseCapacity = release
 	}
@@ -95,7 +95,7 @@ func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next hand
 // keyArgument is the name of an Idempotency-Key that was mistakenly sent as an argument.
 const keyArgument = "idempotency_key"
 
-func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, next handler) error {
+func (p *Pipeline) checkConditionalCapability(ctx context.Context, cs *callState, next handler) error {
 	op := cs.request.Operation
 	if op.ConditionalCapability == nil || cs.outcome.Call.Can(op.ConditionalCapability.Capability) {
 		return next(ctx, cs)
@@ -112,25 +112,25 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, nex
 
 // idempotency runs the remaining steps once per key. Before the key's transaction, it runs the operation's BeforeTx and
 // takes a free call. It returns the free call if the call is rejected, repeated or paid.
-func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler) error {
+func (p *Pipeline) runIdempotently(ctx context.Context, cs *callState, next handler) error {
 	cs.outcome.Call.BeforeTxErr = cs.request.Operation.RunBeforeTx(ctx, cs.outcome.Call, cs.arguments)
 	if cs.usesFreeCall() {
-		freeCall, available, err := p.FreeCalls.Take(ctx, cs.outcome.Call.Actor)
+		freeCall, ok, err := p.FreeCalls.Take(ctx, cs.outcome.Call.Actor)
 		if err != nil {
 			return fmt.Errorf("counting a free call: %w", err)
 		}
-		if available {
+		if ok {
 			cs.freeCall = freeCall
 		}
 	}
-	used := false
+	isUsed := false
 	defer func() { // deferred so that it also runs after a panic
-		if cs.freeCall != nil && !used {
+		if cs.freeCall != nil && !isUsed {
 			cs.freeCall.Return()
 		}
 	}()
 	err := p.once(ctx, cs, next)
-	used = err == nil && !cs.outcome.Replayed && cs.cost == 0
+	isUsed = err == nil && !cs.outcome.Replayed && cs.cost == 0
 	return err
 }
 
@@ -138,7 +138,7 @@ func (p *Pipeline) once(ctx context.Context, cs *callState, next handler) error 
 	if !cs.request.IdempotencyKey.Given {
 		return next(ctx, cs)
 	}
-	claim := cs.claim()
+	claim := cs.newClaim()
 	result, replayed, err := p.Idempotency.Once(ctx, claim, func(ctx context.Context, tx *db.Tx) (operation.Result, error) {
 		if claim.Paid {
 			if err := p.Credits.CheckUnspent(ctx, tx, claim); err != nil {
@@ -163,10 +163,10 @@ func (p *Pipeline) once(ctx context.Context, cs *callState, next handler) error 
 	return err
 }
 
-func (cs *callState) claim() Claim {
+func (cs *callState) newClaim() Claim {
 	op := cs.request.Operation
 	return Claim{
-		APIKey: cs.outcome.Call.CallerID(), Key: keyText(cs.request.IdempotencyKey.Text),
+		APIKey: cs.outcome.Call.CallerID(), Key: unquoteKey(cs.request.IdempotencyKey.Text),
 		Operation: op.Tool, Arguments: cs.arguments,
 		Instants: op.Instants(cs.arguments, cs.outcome.Call.Zone), Paid: op.IsPaid(),
 	}
@@ -181,7 +181,7 @@ func (cs *callState) usesFreeCall() bool {
 func (cs *callState) checkKey() error {
 	rule, key := cs.request.Operation.Key, cs.request.IdempotencyKey
 	reject := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
-	switch text := keyText(key.Text); {
+	switch text := unquoteKey(key.Text); {
 	case rule == operation.KeyRejected && key.Given:
 		return reject(apierr.IdempotencyKeyNotAccepted, "Reads do not accept an Idempotency-Key. Remove it.")
 	case key.Duplicate:
@@ -205,9 +205,9 @@ func (cs *callState) checkKey() error {
 	return nil
 }
 
-// keyText removes the quotes from a key that is a quoted string (RFC 8941). The quoted and the unquoted form are the
+// unquoteKey removes the quotes from a key that is a quoted string (RFC 8941). The quoted and the unquoted form are the
 // same key.
-func keyText(text string) string {
+func unquoteKey(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text
 	}

@@ -23,8 +23,8 @@ func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 		}
 	}
 	result, err := cs.request.Operation.Run(workCtx, call, cs.arguments)
-	if denied := p.reauthorize(ctx, cs); denied != nil {
-		return denied
+	if authErr := p.reauthorize(ctx, cs); authErr != nil {
+		return authErr
 	}
 	cs.outcome.Result = result
 	return err

@@ -55,7 +55,7 @@ func TestWaitReauthorizes(t *testing.T) {
 			ended := errors.New("the wait was not ended")
 			op := operation.Define(operation.Spec{
 				Tool: "watch_it", Method: http.MethodGet, Path: "/it", Summary: "Watches", Description: "Waits.",
-				Needs: access.Read, Success: http.StatusOK, Unmetered: true, Waits: true,
+				Needs: access.Read, Success: http.StatusOK, Unmetered: true, MayWait: true,
 			}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Response[struct{}], error) {
 				call.OnProgress(operation.Progress{Done: 1})
 				keys.actor = c.then

@@ -24,7 +24,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "plans.json")
 		must.NoError(t, os.WriteFile(path, text, 0o600))
-		read, err := plan.Read(path)
+		read, err := plan.ReadCatalog(path)
 		if err != nil {
 			return
 		}
@@ -33,7 +33,7 @@ func FuzzRead(f *testing.F) {
 		}
 		again := must.Get(json.Marshal(read))(t)
 		must.NoError(t, os.WriteFile(path, again, 0o600))
-		if _, err := plan.Read(path); err != nil {
+		if _, err := plan.ReadCatalog(path); err != nil {
 			t.Fatalf("accepted plans are rejected after encoding: %v", err)
 		}
 	})

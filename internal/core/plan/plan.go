@@ -108,35 +108,35 @@ func Default() Catalog {
 	}
 }
 
-// Read reads a catalog from a JSON file. Members that the file omits keep their defaults. A list of plans in the file
+// ReadCatalog reads a catalog from a JSON file. Members that the file omits keep their defaults. A list of plans in the file
 // replaces all default plans.
-func Read(path string) (Catalog, error) {
-	t := Default()
+func ReadCatalog(path string) (Catalog, error) {
+	c := Default()
 	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
 	if err != nil {
-		return t, fmt.Errorf("reading the plans: %w", err)
+		return c, fmt.Errorf("reading the plans: %w", err)
 	}
 	// The decoder also rejects duplicate names and trailing data. It zeroes list items before it decodes into them.
-	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
-		return t, fmt.Errorf("reading the plans in %s: %w", path, err)
+	if err := json.Unmarshal(raw, &c, json.RejectUnknownMembers(true)); err != nil {
+		return c, fmt.Errorf("reading the plans in %s: %w", path, err)
 	}
-	if err := t.check(); err != nil {
-		return t, fmt.Errorf("the plans in %s: %w", path, err)
+	if err := c.check(); err != nil {
+		return c, fmt.Errorf("the plans in %s: %w", path, err)
 	}
-	return t, nil
+	return c, nil
 }
 
 // ScaleRates returns the catalog with all rates multiplied by a factor.
-func (t Catalog) ScaleRates(times int) Catalog {
-	for _, r := range []*Rate{&t.Limits.Requests, &t.Limits.Writes, &t.Limits.Networks} {
-		r.PerMinute, r.Burst = r.PerMinute*times, r.Burst*times
+func (c Catalog) ScaleRates(factor int) Catalog {
+	for _, r := range []*Rate{&c.Limits.Requests, &c.Limits.Writes, &c.Limits.Networks} {
+		r.PerMinute, r.Burst = r.PerMinute*factor, r.Burst*factor
 	}
-	return t
+	return c
 }
 
 // Plan returns the plan with the given ID, and reports whether it exists.
-func (t Catalog) Plan(id string) (Plan, bool) {
-	for _, p := range t.Plans {
+func (c Catalog) Plan(id string) (Plan, bool) {
+	for _, p := range c.Plans {
 		if p.ID == id {
 			return p, true
 		}
@@ -144,13 +144,13 @@ func (t Catalog) Plan(id string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// InEffect returns the plan that applies to a team: its own plan until the plan lapses, and then the plan for lapsed
-// teams. If the operator has removed the plan, InEffect returns a plan that does not allow anything.
-func (t Catalog) InEffect(plan string, until, now time.Time) Plan {
+// PlanInEffect returns the plan that applies to a team: its own plan until the plan lapses, and then the plan for lapsed
+// teams. If the operator has removed the plan, PlanInEffect returns a plan that does not allow anything.
+func (c Catalog) PlanInEffect(plan string, until, now time.Time) Plan {
 	if !until.IsZero() && !now.Before(until) {
-		plan = t.Lapsed
+		plan = c.Lapsed
 	}
-	p, ok := t.Plan(plan)
+	p, ok := c.Plan(plan)
 	if !ok {
 		p.ID = plan
 	}
@@ -158,9 +158,9 @@ func (t Catalog) InEffect(plan string, until, now time.Time) Plan {
 }
 
 // PlanIDs returns the IDs of the plans.
-func (t Catalog) PlanIDs() []string {
-	out := make([]string, len(t.Plans))
-	for i, p := range t.Plans {
+func (c Catalog) PlanIDs() []string {
+	out := make([]string, len(c.Plans))
+	for i, p := range c.Plans {
 		out[i] = p.ID
 	}
 	return out
@@ -175,9 +175,9 @@ const maxReportPrice = 10
 
 var planID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
-func (t Catalog) check() error {
-	for i, p := range t.Plans {
-		if !planID.MatchString(p.ID) || strings.TrimSpace(p.Name) == "" || slices.Index(t.PlanIDs(), p.ID) != i {
+func (c Catalog) check() error {
+	for i, p := range c.Plans {
+		if !planID.MatchString(p.ID) || strings.TrimSpace(p.Name) == "" || slices.Index(c.PlanIDs(), p.ID) != i {
 			return fmt.Errorf("plan %d needs a name and a unique id of lowercase letters, digits, - and _", i+1)
 		}
 		for _, n := range p.numbers() {
@@ -186,10 +186,10 @@ func (t Catalog) check() error {
 			}
 		}
 	}
-	if _, ok := t.Plan(t.Lapsed); !ok {
-		return fmt.Errorf("lapsed_plan must be one of the plans: %s", strings.Join(t.PlanIDs(), ", "))
+	if _, ok := c.Plan(c.Lapsed); !ok {
+		return fmt.Errorf("lapsed_plan must be one of the plans: %s", strings.Join(c.PlanIDs(), ", "))
 	}
-	return errors.Join(t.Prices.check(), t.Limits.check())
+	return errors.Join(c.Prices.check(), c.Limits.check())
 }
 
 func (p Plan) numbers() []int64 {

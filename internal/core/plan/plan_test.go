@@ -23,7 +23,7 @@ func file(t *testing.T, text string) string {
 // Members that a file omits keep their defaults.
 func TestFileOverridesDefaults(t *testing.T) {
 	t.Parallel()
-	got := must.Get(plan.Read(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`)))(t)
+	got := must.Get(plan.ReadCatalog(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`)))(t)
 	want := plan.Default()
 	want.Prices.ProfileReport, want.Limits.Requests.PerMinute, want.Limits.JobsInFlight = 7, 600, 9
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -34,7 +34,7 @@ func TestFileOverridesDefaults(t *testing.T) {
 // The plans of a file replace the default ones completely.
 func TestFileReplacesPlans(t *testing.T) {
 	t.Parallel()
-	got := must.Get(plan.Read(file(t,
+	got := must.Get(plan.ReadCatalog(file(t,
 		`{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,`+
 			`"free_calls_per_day":-1}]}`)))(t)
 	want := []plan.Plan{{ID: "none", Name: "None"}, {ID: "all", Name: "All", APIKeys: true, FreeCallsPerDay: plan.Unlimited}}
@@ -49,7 +49,7 @@ func TestFileReplacesPlans(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(json.Marshal(plan.Default()))(t)
-	got, err := plan.Read(file(t, string(raw)))
+	got, err := plan.ReadCatalog(file(t, string(raw)))
 	if diff := cmp.Diff(plan.Default(), got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
@@ -75,11 +75,11 @@ func TestReadRejects(t *testing.T) {
 		"hashtag days too low":  {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
 		"hashtag days too high": {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
 	} {
-		if _, err := plan.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := plan.ReadCatalog(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := plan.Read(filepath.Join(t.TempDir(), "missing.json")); err == nil {
+	if _, err := plan.ReadCatalog(filepath.Join(t.TempDir(), "missing.json")); err == nil {
 		t.Error("a missing file was read")
 	}
 }

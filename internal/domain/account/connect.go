@@ -64,14 +64,14 @@ const (
 	linkByKey      = 1       // version byte of links that were requested with an API key
 	linkInApp      = 2       // version byte of links that were requested in the app
 	linkHeadLength = 1 + 8*5 // version, team, account, person, end in seconds, nonce
-	linkSum        = sha256.Size
+	linkSumLength  = sha256.Size
 	maxLinkLength  = 200 // characters
 )
 
 var linkEncoding = base64.RawURLEncoding.Strict()
 
 // token returns a new token for a link. Each token is unique, so that it can be used only once.
-func (c *Connector) token(l link) string {
+func (c *Connector) newToken(l link) string {
 	body := []byte{linkByKey}
 	if l.inApp {
 		body[0] = linkInApp
@@ -86,20 +86,20 @@ func (c *Connector) token(l link) string {
 }
 
 // parse decodes and verifies a token. It returns not_found for an invalid token. It does not check the expiry.
-func (c *Connector) parse(token string) (link, error) {
+func (c *Connector) parseToken(token string) (link, error) {
 	if len(token) > maxLinkLength {
 		return link{}, apierr.ItemNotFound()
 	}
 	raw, err := linkEncoding.DecodeString(token)
-	if err != nil || len(raw) < linkHeadLength+linkSum || raw[0] != linkByKey && raw[0] != linkInApp {
+	if err != nil || len(raw) < linkHeadLength+linkSumLength || raw[0] != linkByKey && raw[0] != linkInApp {
 		return link{}, apierr.ItemNotFound()
 	}
-	body, sum := raw[:len(raw)-linkSum], raw[len(raw)-linkSum:]
+	body, sum := raw[:len(raw)-linkSumLength], raw[len(raw)-linkSumLength:]
 	if !c.links.Verify(body, sum) {
 		return link{}, apierr.ItemNotFound()
 	}
-	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // encoded from an int64
-	return link{number(0), number(1), number(2), body[0] == linkInApp, time.Unix(number(3), 0),
+	readInt64 := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // encoded from an int64
+	return link{readInt64(0), readInt64(1), readInt64(2), body[0] == linkInApp, time.Unix(readInt64(3), 0),
 		string(body[linkHeadLength:])}, nil
 }
 
@@ -122,9 +122,9 @@ type SignInMethod struct {
 }
 
 var (
-	errLinkEnded = apierr.BadState("ended", "This link has expired. Request a new one.")
-	errLinkUsed  = apierr.BadState("used", "This link has already been used. Request a new one.")
-	errPlanFull  = apierr.New(apierr.PlanLimitReached, "The team’s plan allows no more accounts.").With("limit",
+	errLinkExpired = apierr.BadState("ended", "This link has expired. Request a new one.")
+	errLinkUsed    = apierr.BadState("used", "This link has already been used. Request a new one.")
+	errPlanFull    = apierr.New(apierr.PlanLimitReached, "The team’s plan allows no more accounts.").With("limit",
 		"social_accounts")
 )
 
@@ -137,26 +137,26 @@ func (c *Connector) Offer(ctx context.Context, person int64, token string) (Offe
 
 // openOffer returns the link of a token, and its offer. It returns the same errors as Offer.
 func (c *Connector) openOffer(ctx context.Context, person int64, token string) (link, Offer, error) {
-	l, err := c.parse(token)
+	l, err := c.parseToken(token)
 	if err != nil {
 		return l, Offer{}, err
 	}
 	offer, err := c.readOffer(ctx, c.Accounts.db, person, token, l)
 	if err == nil && !c.Accounts.db.Now().Before(l.expiresAt) {
-		err = errLinkEnded
+		err = errLinkExpired
 	}
 	return l, offer, err
 }
 
 func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, token string, l link) (Offer, error) {
 	out := Offer{Platform: l.platform, ByKey: !l.inApp, IsOwn: l.personID == person}
-	var plan string
+	var planID string
 	var planUntil int64
 	err := q.QueryRow(ctx, `SELECT t.name, t.plan, t.plan_until, asker.name FROM teams t
 		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin')
 		JOIN people p ON p.id = m.person_id AND p.held_at = 0
 		JOIN memberships k ON k.team_id = t.id AND k.person_id = ? JOIN people asker ON asker.id = k.person_id
-		WHERE t.id = ? AND t.closed_at = 0`, person, l.personID, l.teamID).Scan(&out.TeamName, &plan, &planUntil, &out.RequestedBy)
+		WHERE t.id = ? AND t.closed_at = 0`, person, l.personID, l.teamID).Scan(&out.TeamName, &planID, &planUntil, &out.RequestedBy)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.ItemNotFound()
 	}
@@ -174,7 +174,7 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 		out.ReconnectUsername = a.Username
 		return out, err
 	}
-	left, err := slotsLeft(ctx, q, l.teamID, c.Catalog.InEffect(plan, db.Time(planUntil), c.Accounts.db.Now()))
+	left, err := slotsLeft(ctx, q, l.teamID, c.Catalog.PlanInEffect(planID, db.Time(planUntil), c.Accounts.db.Now()))
 	out.IsPlanFull = left == 0
 	return out, err
 }
@@ -223,7 +223,7 @@ func (c *Connector) signInMethods(l link) ([]SignInMethod, error) {
 	for _, kind := range a.Kinds() {
 		if l.offersMethod(kind) {
 			out = append(out, SignInMethod{kind, origin(a.Authorize(network.Authorization{Kind: kind,
-				Redirect: c.redirect(l.network())}))})
+				Redirect: c.redirectURL(l.network())}))})
 		}
 	}
 	if len(out) == 0 {
@@ -278,7 +278,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	}
 	grant, err := n.Connect(ctx, credentials)
 	if err != nil {
-		return Account{}, userError(err, "The server rejected this handle and app password.")
+		return Account{}, newUserError(err, "The server rejected this handle and app password.")
 	}
 	var a Account
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
@@ -288,9 +288,9 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	return a, err
 }
 
-// userError returns an error that tells a person what to do. rejectedText is its text if the network rejected the
+// newUserError returns an error that tells a person what to do. rejectedText is its text if the network rejected the
 // sign-in. The error does not quote the network.
-func userError(err error, rejectedText string) error {
+func newUserError(err error, rejectedText string) error {
 	networkErr, ok := errors.AsType[*network.Error](err)
 	permissionErr, isPermissionErr := errors.AsType[*network.MissingPermissionError](err)
 	switch {
@@ -320,7 +320,7 @@ func userError(err error, rejectedText string) error {
 // cannot both use the last slot of the plan.
 func (c *Connector) connectCandidate(ctx context.Context, tx *db.Tx, person int64, token string,
 	candidate network.Candidate) (Account, error) {
-	l, err := c.parse(token)
+	l, err := c.parseToken(token)
 	if err != nil {
 		return Account{}, err
 	}
@@ -357,7 +357,7 @@ var (
 			"again.")
 	errTooManyAccounts = apierr.BadState("too_many_accounts", "You have more accounts on the network than can be listed here. "+
 		"Connect again, and give access only to the account that you want to connect.")
-	errUnreadAccounts = apierr.BadState("accounts_unread", "Some of your accounts could not be loaded because the network had a "+
+	errAccountsNotLoaded = apierr.BadState("accounts_unread", "Some of your accounts could not be loaded because the network had a "+
 		"temporary error. Connect again in a few minutes.")
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )

@@ -22,7 +22,7 @@ const (
 	attemptLifetime = 10 * time.Minute // time to return from the network
 	choiceLifetime  = 10 * time.Minute // time to choose an account
 	exchangeTimeout = time.Minute      // timeout for exchanging the code at the network
-	maxCode         = 8192             // bytes
+	maxCodeLength   = 8192             // bytes
 	maxChoices      = 500              // accounts that a person can choose from
 )
 
@@ -54,7 +54,7 @@ func attemptContext(state []byte, step string) string {
 	return "connect_attempt:" + step + ":" + hex.EncodeToString(state)
 }
 
-func (c *Connector) redirect(platform string) string {
+func (c *Connector) redirectURL(platform string) string {
 	return c.PublicURL + ConnectPath + "callback/" + platform
 }
 
@@ -72,11 +72,11 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(offer.Methods, func(w SignInMethod) bool { return w.Kind == kind }) {
+	if !slices.ContainsFunc(offer.Methods, func(m SignInMethod) bool { return m.Kind == kind }) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
 	}
 	auth := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(),
-		Redirect: c.redirect(l.network())}
+		Redirect: c.redirectURL(l.network())}
 	state, linkHash := sha256.Sum256([]byte(auth.State)), sha256.Sum256([]byte(token))
 	sealed, err := c.sealAttempt(state[:], stepConsent, attempt{Token: token, Verifier: auth.Verifier, Kind: kind})
 	if err != nil {
@@ -155,16 +155,16 @@ func (c *Connector) HandleCallback(ctx context.Context, person int64, r Callback
 		return Outcome{}, err
 	}
 	out := Outcome{Retry: storedAttempt.Token}
-	if r.Error != "" || r.Code == "" || len(r.Code) > maxCode {
+	if r.Error != "" || r.Code == "" || len(r.Code) > maxCodeLength {
 		return out, consentError(r.Error)
 	}
 	exchangeCtx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	candidates, err := a.Exchange(exchangeCtx, network.Authorization{Kind: storedAttempt.Kind, State: r.State,
 		Verifier: storedAttempt.Verifier,
-		Redirect: c.redirect(r.Platform)}, r.Code)
+		Redirect: c.redirectURL(r.Platform)}, r.Code)
 	if err != nil && !isPartial(err) {
-		return out, userError(err, "The network did not accept this sign-in. Try again.")
+		return out, newUserError(err, "The network did not accept this sign-in. Try again.")
 	}
 	out.Account, out.Choice, err = c.connectCandidates(ctx, person, state[:], storedAttempt.Token, candidates, err)
 	return out, err
@@ -175,12 +175,12 @@ func isPartial(err error) bool {
 	return errors.Is(err, network.ErrMoreAccounts) || errors.Is(err, network.ErrUnreadAccounts)
 }
 
-// absentError returns the error for an account that Exchange did not return. partialErr is the error from Exchange. If
-// it is nil, Exchange returned all of the person's accounts, and absentError returns notFoundErr.
-func absentError(partialErr, notFoundErr error) error {
+// newAbsentError returns the error for an account that Exchange did not return. partialErr is the error from Exchange. If
+// it is nil, Exchange returned all of the person's accounts, and newAbsentError returns notFoundErr.
+func newAbsentError(partialErr, notFoundErr error) error {
 	switch {
 	case errors.Is(partialErr, network.ErrUnreadAccounts):
-		return errUnreadAccounts
+		return errAccountsNotLoaded
 	case partialErr != nil:
 		return errTooManyAccounts
 	}
@@ -224,7 +224,7 @@ func consentError(code string) error {
 // not nil if the person may have more accounts.
 func (c *Connector) connectCandidates(ctx context.Context, person int64, state []byte, token string,
 	candidates []network.Candidate, partialErr error) (Account, int64, error) {
-	l, err := c.parse(token)
+	l, err := c.parseToken(token)
 	if err != nil {
 		return Account{}, 0, err
 	}
@@ -239,7 +239,7 @@ func (c *Connector) connectCandidates(ctx context.Context, person int64, state [
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		switch {
 		case len(candidates) == 0:
-			return absentError(partialErr, errNoAccount)
+			return newAbsentError(partialErr, errNoAccount)
 		case len(candidates) == 1 && partialErr == nil:
 			a, err = c.connectCandidate(ctx, tx, person, token, candidates[0])
 			return err
@@ -251,28 +251,28 @@ func (c *Connector) connectCandidates(ctx context.Context, person int64, state [
 }
 
 // filterReconnect returns only the account to reconnect. If it is not among the candidates, the error is
-// errOtherAccount or, if the network's list may be incomplete, errTooManyAccounts or errUnreadAccounts.
+// errOtherAccount or, if the network's list may be incomplete, errTooManyAccounts or errAccountsNotLoaded.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
 	candidates []network.Candidate, partialErr error) ([]network.Candidate, error) {
 	target, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range candidates {
-		if f.Grant.Account == target.NetworkID {
-			return []network.Candidate{f}, nil
+	for _, cand := range candidates {
+		if cand.Grant.Account == target.NetworkID {
+			return []network.Candidate{cand}, nil
 		}
 	}
-	return nil, absentError(partialErr, errOtherAccount)
+	return nil, newAbsentError(partialErr, errOtherAccount)
 }
 
 // storeChoice stores at most maxChoices accounts for the person to choose from, and returns the ID of the choice.
 func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string,
 	candidates []network.Candidate, partialErr error) (int64, error) {
-	unread := errors.Is(partialErr, network.ErrUnreadAccounts)
-	a := attempt{Token: token, HasMore: partialErr != nil && !unread || len(candidates) > maxChoices, Incomplete: unread}
-	for _, f := range candidates[:min(len(candidates), maxChoices)] {
-		a.Candidates = append(a.Candidates, candidate(f))
+	incomplete := errors.Is(partialErr, network.ErrUnreadAccounts)
+	a := attempt{Token: token, HasMore: partialErr != nil && !incomplete || len(candidates) > maxChoices, Incomplete: incomplete}
+	for _, cand := range candidates[:min(len(candidates), maxChoices)] {
+		a.Candidates = append(a.Candidates, candidate(cand))
 	}
 	sealed, err := c.sealAttempt(state, stepChoice, a)
 	if err != nil {
@@ -312,7 +312,7 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	if err != nil {
 		return Choice{}, err
 	}
-	l, err := c.parse(a.Token)
+	l, err := c.parseToken(a.Token)
 	if err != nil {
 		return Choice{}, err
 	}
@@ -321,9 +321,9 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 		return Choice{}, err
 	}
 	connectedIDs, err := c.connectedIDs(ctx, l)
-	for _, f := range a.Candidates {
-		out.Accounts = append(out.Accounts, ChoiceAccount{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName),
-			slices.Contains(connectedIDs, f.Grant.Account)})
+	for _, cand := range a.Candidates {
+		out.Accounts = append(out.Accounts, ChoiceAccount{sanitizeName(cand.Grant.Username), sanitizeName(cand.DisplayName),
+			slices.Contains(connectedIDs, cand.Grant.Account)})
 	}
 	return out, err
 }

@@ -88,9 +88,9 @@ func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64
 		id int64
 	}
 	periods, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
-		var since, ends int64
-		err := rows.Scan(&r.id, &since, &ends)
-		r.Since, r.Ends = db.Time(since), db.Time(ends)
+		var since, endsAt int64
+		err := rows.Scan(&r.id, &since, &endsAt)
+		r.Since, r.Ends = db.Time(since), db.Time(endsAt)
 		return err
 	}, `SELECT id, created_at, ends_at FROM social_accounts WHERE team_id = ? AND id IN (`+db.Placeholders(len(ids))+`)`,
 		db.Args(team, ids)...)

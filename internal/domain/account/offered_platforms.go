@@ -41,5 +41,5 @@ func (c *Connector) ReconnectPath(ctx context.Context, actor *access.Actor, acco
 		return "", apierr.New(apierr.ProviderUnavailable,
 			"This installation no longer supports that network.").Wrap(err)
 	}
-	return ConnectPath + c.token(l), nil
+	return ConnectPath + c.newToken(l), nil
 }

@@ -124,11 +124,11 @@ func (c *Connector) Operations() []operation.Operation {
 			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
 				Data: ConnectLink{"https://press.example.com/connect/AQ",
 					teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &exampleSlots}},
-		}, c.link),
+		}, c.getLink),
 	}
 }
 
-func (c *Connector) link(
+func (c *Connector) getLink(
 	ctx context.Context, call operation.Call, in LinkInput,
 ) (operation.Response[ConnectLink], error) {
 	out := operation.Response[ConnectLink]{App: "/accounts"}
@@ -152,7 +152,7 @@ func (c *Connector) link(
 	if _, err := c.signInMethods(l); err != nil {
 		return out, apierr.Invalid(apierr.NotAllowedValue, argument, "This installation does not support that network.")
 	}
-	out.Data = ConnectLink{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.expiresAt)}
+	out.Data = ConnectLink{URL: c.PublicURL + ConnectPath + c.newToken(l), ExpiresAt: call.Moment(l.expiresAt)}
 	if in.AccountID != 0 {
 		return out, nil
 	}
@@ -209,13 +209,13 @@ func (s *Service) list(
 	var quotes operation.UntrustedTexts
 	out.Data.SocialAccounts = make([]SocialAccount, len(accounts))
 	for i, a := range accounts {
-		out.Data.SocialAccounts[i] = show(a, &quotes)
+		out.Data.SocialAccounts[i] = newSocialAccount(a, &quotes)
 	}
 	out.Untrusted = quotes
 	return out, nil
 }
 
-func show(a Account, quotes *operation.UntrustedTexts) SocialAccount {
+func newSocialAccount(a Account, quotes *operation.UntrustedTexts) SocialAccount {
 	out := SocialAccount{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(),
 		ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
 	if a.DisplayName != a.Username {

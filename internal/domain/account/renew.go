@@ -16,14 +16,14 @@ import (
 
 const (
 	renewInterval         = time.Minute        // how often due grants are renewed
-	minRetry              = 5 * time.Minute    // minimum delay after a temporary failure
-	maxRetry              = 6 * time.Hour      // maximum delay unless the network requests one
-	maxPostpone           = 24 * time.Hour     // maximum delay, even if the network requests a longer one
+	minRetryDelay         = 5 * time.Minute    // minimum delay after a temporary failure
+	maxRetryDelay         = 6 * time.Hour      // maximum delay unless the network requests one
+	maxPostponement       = 24 * time.Hour     // maximum delay, even if the network requests a longer one
 	retriesPerLifetime    = 20                 // the delay is the remaining lifetime divided by this
 	maxConcurrentRenewals = 8                  // per node
 	renewBatch            = 100                // grants per round
 	expiryWarning         = 7 * 24 * time.Hour // remaining lifetime below which a connection is expiring
-	longLived             = 24 * time.Hour     // grants with a longer lifetime are renewed this long before expiry, or earlier
+	longLivedMargin       = 24 * time.Hour     // grants with a longer lifetime are renewed this long before expiry, or earlier
 	shortLivedMargin      = 10 * time.Minute   // other grants are renewed this long before they expire
 )
 
@@ -36,8 +36,8 @@ func renewAt(g network.Grant, now time.Time) time.Time {
 	}
 	lifetime := max(0, g.Expires.Sub(now))
 	margin := min(shortLivedMargin, lifetime/2)
-	if lifetime > longLived {
-		margin = max(longLived, lifetime/2)
+	if lifetime > longLivedMargin {
+		margin = max(longLivedMargin, lifetime/2)
 	}
 	at := g.Expires.Add(-margin)
 	if earliest := now.Add(renewInterval); at.Before(earliest) {
@@ -100,11 +100,11 @@ func (s *Service) Renew(ctx context.Context) error {
 }
 
 // forEachDue calls do concurrently for the IDs that a query returns.
-func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64) error, query string,
-	until int64) error {
+func (s *Service) forEachDue(ctx context.Context, fn func(context.Context, int64) error, query string,
+	dueBefore int64) error {
 	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error {
 		return rows.Scan(id)
-	}, query, until, renewBatch)
+	}, query, dueBefore, renewBatch)
 	if err != nil {
 		return fmt.Errorf("listing due grants: %w", err)
 	}
@@ -114,7 +114,7 @@ func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = do(ctx, id)
+			errs[i] = fn(ctx, id)
 		})
 	}
 	wg.Wait()
@@ -167,21 +167,21 @@ func (s *Service) renewGrant(ctx context.Context, account int64) error {
 
 // retryAt returns when to retry a failed refresh. notBefore is the earliest time that the network allows, or zero.
 func retryAt(g network.Grant, notBefore, now time.Time) time.Time {
-	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLifetime, maxRetry)))
+	at := now.Add(max(minRetryDelay, min(g.Expires.Sub(now)/retriesPerLifetime, maxRetryDelay)))
 	if notBefore.After(at) {
 		at = notBefore
 	}
-	if latest := now.Add(maxPostpone); at.After(latest) {
+	if latest := now.Add(maxPostponement); at.After(latest) {
 		return latest
 	}
 	return at
 }
 
 // postpone postpones a refresh until a time. With the zero time, the grant is not refreshed again.
-func (s *Service) postpone(ctx context.Context, account, version int64, until time.Time) error {
+func (s *Service) postpone(ctx context.Context, account, version int64, nextAt time.Time) error {
 	return s.db.InTx(context.WithoutCancel(ctx), "social.postpone", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0, refresh_at = ? WHERE id = ?
-			AND grant_version = ?`, db.Micros(until), account, version)
+			AND grant_version = ?`, db.Micros(nextAt), account, version)
 		if err != nil {
 			return fmt.Errorf("postponing the refresh of account %d: %w", account, err)
 		}

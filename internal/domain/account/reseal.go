@@ -30,8 +30,8 @@ func (s *Service) CheckKeys(ctx context.Context) error {
 
 // checkKeyMarks returns an error if a grant is encrypted with a key whose ID this node does not know.
 func (s *Service) checkKeyMarks(ctx context.Context) error {
-	known, err := grants.KnowsAll(ctx, s.db, s.seal)
-	if err == nil && !known {
+	knowsAll, err := grants.KnowsAll(ctx, s.db, s.seal)
+	if err == nil && !knowsAll {
 		err = errMissingKey
 	}
 	return err
@@ -39,24 +39,24 @@ func (s *Service) checkKeyMarks(ctx context.Context) error {
 
 // Columns with encrypted grants.
 var (
-	grants = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id",
+	grants = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", RowColumn: "id", Owner: "id",
 		AssociatedData: sealContext}
-	revocations = tokencrypt.Column{Table: "grant_revocations", Name: "sealed_grant", Row: "id", Owner: "account_id",
+	revocations = tokencrypt.Column{Table: "grant_revocations", Name: "sealed_grant", RowColumn: "id", Owner: "account_id",
 		AssociatedData: sealContext}
 )
 
 // checkNewestGrant decrypts the newest grant, because a key with the right ID may still be the wrong key.
 func (s *Service) checkNewestGrant(ctx context.Context) error {
-	var newest int64
+	var newestID int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts
-		WHERE length(sealed_grant) > 0`).Scan(&newest)
+		WHERE length(sealed_grant) > 0`).Scan(&newestID)
 	if err != nil {
 		return fmt.Errorf("reading the newest grant: %w", err)
 	}
-	if newest == 0 {
+	if newestID == 0 {
 		return nil
 	}
-	if _, err := s.Grant(ctx, newest); err != nil {
+	if _, err := s.Grant(ctx, newestID); err != nil {
 		return fmt.Errorf("%w: %w", errMissingKey, err)
 	}
 	return nil
@@ -64,8 +64,8 @@ func (s *Service) checkNewestGrant(ctx context.Context) error {
 
 // ResealResult is the result of re-encrypting grants.
 type ResealResult struct {
-	Resealed int `json:"resealed"` // number of grants that were re-encrypted with the first key
-	Left     int `json:"left"`     // number of grants that another node has meanwhile encrypted with another key
+	ResealedCount int `json:"resealed"` // number of grants that were re-encrypted with the first key
+	Left          int `json:"left"`     // number of grants that another node has meanwhile encrypted with another key
 }
 
 // Reseal is like ResealUnchecked, but returns an error if a running node lacks the first key, because that node could
@@ -89,7 +89,7 @@ func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
 	var out ResealResult
 	for _, column := range []tokencrypt.Column{grants, revocations} {
 		count, err := column.Reseal(ctx, s.db, s.seal)
-		out.Resealed += count
+		out.ResealedCount += count
 		if err != nil { // Record the grants that were already re-encrypted.
 			return out, errors.Join(err, s.recordResealed(context.WithoutCancel(ctx), out))
 		}
@@ -105,12 +105,12 @@ func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
 }
 
 func (s *Service) recordResealed(ctx context.Context, result ResealResult) error {
-	if result.Resealed == 0 {
+	if result.ResealedCount == 0 {
 		return nil
 	}
 	err := s.db.InTx(ctx, "social.resealed", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.resealed", "",
-			map[string]any{"resealed": result.Resealed, "left": result.Left})
+			map[string]any{"resealed": result.ResealedCount, "left": result.Left})
 	})
 	if err != nil {
 		return fmt.Errorf("recording the re-encryption of grants: %w", err)

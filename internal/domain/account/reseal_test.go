@@ -57,7 +57,7 @@ func TestChangeSealingKey(t *testing.T) {
 		if err := after.CheckKeys(t.Context()); err == nil || !strings.Contains(err.Error(), "reseal") {
 			t.Errorf("CheckKeys without the old key before Reseal: %v", err)
 		}
-		if got, err := both.Reseal(t.Context()); err != nil || got != (account.ResealResult{Resealed: 250}) {
+		if got, err := both.Reseal(t.Context()); err != nil || got != (account.ResealResult{ResealedCount: 250}) {
 			t.Fatalf("resealed %+v, %v", got, err)
 		}
 		if got, err := both.Reseal(t.Context()); err != nil || got != (account.ResealResult{}) {
@@ -102,7 +102,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 		ready := serveNode(t, d, both, 2)
 		rejected()
 		quit()
-		if got, err := both.Reseal(t.Context()); err != nil || got.Resealed != 3 {
+		if got, err := both.Reseal(t.Context()); err != nil || got.ResealedCount != 3 {
 			t.Errorf("after the node stopped: %+v, %v", got, err)
 		}
 		ready()
@@ -112,7 +112,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 			t.Errorf("Reseal with a third key: %+v", got)
 		}
 		clock.Advance(2 * time.Minute) // its heartbeat is too old
-		if got, err := last.Reseal(t.Context()); err != nil || got.Resealed != 3 {
+		if got, err := last.Reseal(t.Context()); err != nil || got.ResealedCount != 3 {
 			t.Errorf("two minutes later: %+v, %v", got, err)
 		}
 		if got, err := both.ResealUnchecked(t.Context()); err == nil {
@@ -136,7 +136,7 @@ func TestResealForced(t *testing.T) {
 		reported := make(chan error, 9)
 		// The node may check its keys during or after resealing.
 		defer serveNodeWith(t, d, node, 1, func(err error) { reported <- err })()
-		if got, err := both.ResealUnchecked(t.Context()); err != nil || got.Resealed != 3 {
+		if got, err := both.ResealUnchecked(t.Context()); err != nil || got.ResealedCount != 3 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -209,21 +209,21 @@ type DisconnectedAccount struct {
 }
 
 const (
-	maxDisconnected    = 10
-	disconnectedWindow = 7 * 24 * time.Hour
+	maxDisconnectedAccounts = 10
+	disconnectedWindow      = 7 * 24 * time.Hour
 )
 
 // ListDisconnected returns the accounts that a team disconnected in the last week, newest first.
 func (s *Service) ListDisconnected(ctx context.Context, team int64) ([]DisconnectedAccount, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, t *DisconnectedAccount) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, a *DisconnectedAccount) error {
 		var at int64
-		err := rows.Scan(&t.Username, &t.Platform, &t.State, &at)
-		t.At = db.Time(at)
+		err := rows.Scan(&a.Username, &a.Platform, &a.State, &at)
+		a.At = db.Time(at)
 		return err
 	}, `SELECT a.username, r.platform, r.state, r.asked_at FROM grant_revocations r
 		JOIN social_accounts a ON a.id = r.account_id AND a.team_id = r.team_id AND a.disconnected_at > 0
 		WHERE r.team_id = ? AND r.asked_at > ? ORDER BY r.id DESC LIMIT ?`,
-		team, db.Micros(s.db.Now().Add(-disconnectedWindow)), maxDisconnected)
+		team, db.Micros(s.db.Now().Add(-disconnectedWindow)), maxDisconnectedAccounts)
 	if err != nil {
 		return nil, fmt.Errorf("listing disconnected accounts: %w", err)
 	}

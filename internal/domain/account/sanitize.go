@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-const maxHandle = 100 // characters
+const maxHandleLength = 100 // characters
 
 // sanitizeHandle returns a username as one word. Some networks have no usernames and return display names instead.
 func sanitizeHandle(name string) string {
@@ -16,10 +16,10 @@ func sanitizeHandle(name string) string {
 		return ' '
 	}, sanitizeName(name))
 	runes := []rune(strings.Join(strings.Fields(word), "_"))
-	return string(runes[:min(len(runes), maxHandle)])
+	return string(runes[:min(len(runes), maxHandleLength)])
 }
 
-const maxName = 200 // characters; also the maximum length of an ID
+const maxNameLength = 200 // characters; also the maximum length of an ID
 
 // sanitizeName returns a name from a network as a single line of text.
 func sanitizeName(name string) string {
@@ -29,8 +29,8 @@ func sanitizeName(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(name, ""))
-	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[:maxName])
+	if runes := []rune(name); len(runes) > maxNameLength {
+		name = string(runes[:maxNameLength])
 	}
 	return strings.TrimSpace(name)
 }

@@ -294,7 +294,7 @@ func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) err
 	}
 	refreshCtx, cancel := context.WithTimeout(ctx, refreshLease-5*time.Second)
 	defer cancel()
-	renewed, err := n.Refresh(refreshCtx, g.Grant)
+	newGrant, err := n.Refresh(refreshCtx, g.Grant)
 	if err != nil {
 		return fmt.Errorf("refreshing the grant of account %d: %w", account, err)
 	}
@@ -304,7 +304,7 @@ func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) err
 		if err != nil || n == 0 {
 			return err
 		}
-		return s.storeGrant(ctx, tx, account, renewed)
+		return s.storeGrant(ctx, tx, account, newGrant)
 	})
 	if err != nil {
 		return fmt.Errorf("storing the new grant of account %d: %w", account, err)
@@ -314,8 +314,8 @@ func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) err
 
 // isInvalidGrant reports whether a network said that a grant is no longer valid.
 func isInvalidGrant(err error) bool {
-	rejected, ok := errors.AsType[*network.Error](err)
-	return ok && rejected.Class == network.ReconnectRequired
+	networkErr, ok := errors.AsType[*network.Error](err)
+	return ok && networkErr.Class == network.ReconnectRequired
 }
 
 func (s *Service) unlockRefresh(ctx context.Context, account int64) error {

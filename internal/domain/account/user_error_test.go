@@ -10,7 +10,7 @@ import (
 // The error includes the missing permission and its effect.
 func TestMissingPermissionNamed(t *testing.T) {
 	t.Parallel()
-	err := userError(network.PermissionMissing("business_management", "No Page was found."), "refused")
+	err := newUserError(network.PermissionMissing("business_management", "No Page was found."), "refused")
 	for _, want := range []string{"business_management", "No Page was found.", "Connect again"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
@@ -21,7 +21,7 @@ func TestMissingPermissionNamed(t *testing.T) {
 // A missing permission that reconnecting cannot grant has its own advice.
 func TestMissingPermissionWithCure(t *testing.T) {
 	t.Parallel()
-	err := userError(&network.Error{Class: network.ReconnectRequired, Err: &network.MissingPermissionError{
+	err := newUserError(&network.Error{Class: network.ReconnectRequired, Err: &network.MissingPermissionError{
 		Permission: "CREATE_CONTENT", Effect: "You may not publish.", NextStep: "Ask an admin.",
 	}}, "refused")
 	if text := err.Error(); !strings.Contains(text, "You may not publish. Ask an admin.") ||

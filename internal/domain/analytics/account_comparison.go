@@ -49,8 +49,8 @@ func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Locat
 // ComparePeriods returns the metrics of a team's connected accounts in a period and in the previous period of the same
 // length. They are sorted by followers, highest first.
 func (s *Service) ComparePeriods(ctx context.Context, team int64, period Period) ([]AccountComparison, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountComparison) error {
-		return rows.Scan(&w.ID, &w.Platform, &w.Username, &w.Connection)
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, c *AccountComparison) error {
+		return rows.Scan(&c.ID, &c.Platform, &c.Username, &c.Connection)
 	}, `SELECT id, platform, username, connection_state FROM social_accounts WHERE team_id = ? AND disconnected_at = 0
 		ORDER BY id LIMIT ?`, team, maxComparedAccounts)
 	if err != nil {
@@ -109,21 +109,21 @@ func (s *Service) addFollowers(
 		return fmt.Errorf("reading followers: %w", err)
 	}
 	for i, c := range days {
-		w := byID[c.account]
-		w.counts = append(w.counts, c.followerCount)
+		comparison := byID[c.account]
+		comparison.counts = append(comparison.counts, c.followerCount)
 		if c.day >= first {
-			w.Followers, w.Line = &days[i].followers, append(w.Line, c.followers)
+			comparison.Followers, comparison.Line = &days[i].followers, append(comparison.Line, c.followers)
 		}
 	}
 	before := dateBefore(period.Until, period.Days)
-	for _, w := range byID {
-		base, gained, ok := change(w.counts, before, last)
+	for _, comparison := range byID {
+		base, gained, ok := followerChange(comparison.counts, before, last)
 		if !ok {
 			continue
 		}
-		w.Change = &gained
+		comparison.Change = &gained
 		if base.day > before {
-			if w.Since, err = time.Parse(time.DateOnly, base.day); err != nil {
+			if comparison.Since, err = time.Parse(time.DateOnly, base.day); err != nil {
 				return fmt.Errorf("reading followers: %w", err)
 			}
 		}
@@ -134,10 +134,10 @@ func (s *Service) addFollowers(
 // Gained returns the number of followers that the account gained from the day begin to the day until, or nil if it is
 // unknown. For a day without a count, it uses the newest count before that day. For the whole period, the result is
 // Change.
-func (w AccountComparison) Gained(begin, until time.Time) *int64 {
+func (c AccountComparison) Gained(begin, until time.Time) *int64 {
 	before := begin.AddDate(0, 0, -1).Format(time.DateOnly)
-	counts := countsSince(w.counts, before, until.Format(time.DateOnly))
-	if len(counts) == 0 || w.counts[len(w.counts)-1].day <= before {
+	counts := countsSince(c.counts, before, until.Format(time.DateOnly))
+	if len(counts) == 0 || c.counts[len(c.counts)-1].day <= before {
 		return nil
 	}
 	gained := counts[len(counts)-1].followers - counts[0].followers

@@ -64,7 +64,7 @@ func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 		opts.Log = slog.Default()
 	}
 	return &Service{
-		db: d, accounts: accounts, opts: opts, pictures: thumbnail.New(maxPicturePixels), slots: newSlots(opts.Concurrency),
+		db: d, accounts: accounts, opts: opts, pictures: thumbnail.New(pictureMemory), slots: newSlots(opts.Concurrency),
 	}
 }
 

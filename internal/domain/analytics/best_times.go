@@ -99,9 +99,9 @@ func weekdayIndex(at time.Time) int { return (int(at.Weekday()) + 6) % 7 }
 
 // nextHour returns when an hour of the week begins next. For the current hour, that is in the next week.
 func nextHour(now time.Time, day, hour int) time.Time {
-	ahead := (day - weekdayIndex(now) + 7) % 7
-	if ahead == 0 && now.Hour() >= hour {
-		ahead = 7
+	daysAhead := (day - weekdayIndex(now) + 7) % 7
+	if daysAhead == 0 && now.Hour() >= hour {
+		daysAhead = 7
 	}
-	return time.Date(now.Year(), now.Month(), now.Day()+ahead, hour, 0, 0, 0, now.Location())
+	return time.Date(now.Year(), now.Month(), now.Day()+daysAhead, hour, 0, 0, 0, now.Location())
 }

@@ -16,8 +16,8 @@ import (
 
 const (
 	pollInterval   = time.Second
-	firstPeriod    = 90 * 24 * time.Hour // how far back the first run reads
-	usualPeriod    = 30 * 24 * time.Hour // how far back later runs read; older posts rarely change
+	firstRunPeriod = 90 * 24 * time.Hour // how far back the first run reads
+	laterRunPeriod = 30 * 24 * time.Hour // how far back later runs read; older posts rarely change
 	overlap        = 24 * time.Hour      // overlap with the last run after a long pause
 	maxPostsPerRun = 500                 // maximum number of posts that a run reads
 	minPause       = 15 * time.Minute    // minimum pause if a network requests one without a duration
@@ -87,11 +87,11 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 				"stack", string(debug.Stack()))
 		}
 	}()
-	t, claimed, err := s.claim(ctx, account)
+	run, claimed, err := s.claim(ctx, account)
 	if err != nil || !claimed {
 		return err
 	}
-	if err := s.runCollection(ctx, t); err != nil && !errors.Is(err, errLeaseLost) {
+	if err := s.runCollection(ctx, run); err != nil && !errors.Is(err, errLeaseLost) {
 		return fmt.Errorf("collecting account %d: %w", account, err)
 	}
 	return nil
@@ -99,37 +99,37 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 
 // runCollection executes a run. It does not call the network if the grant is lost, the team is closed, the plan does
 // not include analytics, or the network provides no metrics. The next run checks this again.
-func (s *Service) runCollection(ctx context.Context, t collectionRun) error {
-	g, err := s.accounts.Grant(ctx, t.account)
+func (s *Service) runCollection(ctx context.Context, run collectionRun) error {
+	g, err := s.accounts.Grant(ctx, run.account)
 	if err != nil {
 		return err
 	}
-	n, err := s.accounts.Network(t.platform)
+	n, err := s.accounts.Network(run.platform)
 	if err != nil && !errors.Is(err, account.ErrNoNetwork) {
 		return err
 	}
 	collector, ok := n.(network.Collector)
-	if !ok || g.Lost || t.closed || t.retentionDays == 0 {
-		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *collectionRun) (time.Time, error) {
+	if !ok || g.Lost || run.isClosed || run.retentionDays == 0 {
+		return s.endRun(ctx, "insight.rest", run, func(context.Context, *db.Tx, *collectionRun) (time.Time, error) {
 			return s.nextRunAt(), nil
 		})
 	}
-	since := t.since(s.db.Now())
-	collected, err := s.fetch(ctx, t, collector, g, since)
+	since := run.since(s.db.Now())
+	collected, err := s.fetch(ctx, run, collector, g, since)
 	if err != nil {
-		return s.handleFailure(ctx, t, g, collected, err)
+		return s.handleFailure(ctx, run, g, collected, err)
 	}
-	picture := s.fetchPicture(ctx, t, collected)
-	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *collectionRun) (time.Time, error) {
-		if err := t.storePicture(ctx, tx, picture); err != nil {
+	picture := s.fetchPicture(ctx, run, collected)
+	err = s.endRun(ctx, "insight.collected", run, func(ctx context.Context, tx *db.Tx, run *collectionRun) (time.Time, error) {
+		if err := run.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
 		}
-		return s.nextRunAt(), t.store(ctx, tx, collected, since)
+		return s.nextRunAt(), run.store(ctx, tx, collected, since)
 	})
 	if err != nil || s.opts.Posts == nil {
 		return err
 	}
-	if err := s.opts.Posts(ctx, t.platform, collected.Posts); err != nil {
+	if err := s.opts.Posts(ctx, run.platform, collected.Posts); err != nil {
 		return fmt.Errorf("passing on the collected posts: %w", err)
 	}
 	return nil
@@ -143,13 +143,13 @@ func (s *Service) nextRunAt() time.Time {
 }
 
 // since returns how far back a run requests posts.
-func (t *collectionRun) since(now time.Time) time.Time {
-	earliest := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.retentionDays))
-	if t.collected.IsZero() {
+func (r *collectionRun) since(now time.Time) time.Time {
+	earliest := later(now.Add(-firstRunPeriod), firstDay(now, r.zone, r.retentionDays))
+	if r.collectedAt.IsZero() {
 		return earliest
 	}
-	usual := now.Add(-usualPeriod)
-	if behind := t.collected.Add(-overlap); behind.Before(usual) {
+	usual := now.Add(-laterRunPeriod)
+	if behind := r.collectedAt.Add(-overlap); behind.Before(usual) {
 		usual = behind
 	}
 	return later(earliest, usual)
@@ -165,16 +165,16 @@ func later(a, b time.Time) time.Time {
 
 // fetch requests metrics from the network. If the token has expired, it refreshes the grant and tries again. On an
 // error, it also returns the metrics received before the error.
-func (s *Service) fetch(ctx context.Context, t collectionRun, collector network.Collector, g account.Grant,
+func (s *Service) fetch(ctx context.Context, run collectionRun, collector network.Collector, g account.Grant,
 	since time.Time) (network.Collection, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()
 	collected, err := collector.Collect(ctx, g.Grant, since, maxPostsPerRun)
-	s.reportCall(ctx, t, err)
+	s.reportCall(ctx, run, err)
 	if classOf(err) != network.RefreshRequired {
 		return collected, err
 	}
-	renewed, err := s.accounts.Refresh(ctx, t.account, g)
+	renewed, err := s.accounts.Refresh(ctx, run.account, g)
 	switch {
 	case err != nil:
 		return collected, err
@@ -182,12 +182,12 @@ func (s *Service) fetch(ctx context.Context, t collectionRun, collector network.
 		return collected, &network.Error{Class: network.ReconnectRequired, Err: errors.New("the connection was lost")}
 	}
 	collected, err = collector.Collect(ctx, renewed.Grant, since, maxPostsPerRun)
-	s.reportCall(ctx, t, err)
+	s.reportCall(ctx, run, err)
 	return collected, err
 }
 
 // reportCall calls OnCall with the result of a network call, unless ctx is done.
-func (s *Service) reportCall(ctx context.Context, t collectionRun, err error) {
+func (s *Service) reportCall(ctx context.Context, run collectionRun, err error) {
 	if s.opts.OnCall == nil || ctx.Err() != nil {
 		return
 	}
@@ -198,7 +198,7 @@ func (s *Service) reportCall(ctx context.Context, t collectionRun, err error) {
 			result = string(class)
 		}
 	}
-	s.opts.OnCall(t.platform, "collect", result)
+	s.opts.OnCall(run.platform, "collect", result)
 }
 
 // classOf returns the class of a network error, or "" for any other error.
@@ -211,37 +211,37 @@ func classOf(err error) network.ErrorClass {
 
 // handleFailure stores the metrics received before an error and schedules the next run. If the grant was revoked, it
 // marks the account as disconnected.
-func (s *Service) handleFailure(ctx context.Context, t collectionRun, g account.Grant, collected network.Collection,
+func (s *Service) handleFailure(ctx context.Context, run collectionRun, g account.Grant, collected network.Collection,
 	cause error) error {
 	if ctx.Err() != nil { // The process is stopping, so another node may start the run immediately.
-		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,
+		return s.endRun(context.WithoutCancel(ctx), "insight.left", run, func(_ context.Context, tx *db.Tx,
 			_ *collectionRun) (time.Time, error) {
 			return tx.Now(), nil
 		})
 	}
 	grantRevoked := classOf(cause) == network.ReconnectRequired
 	if !grantRevoked {
-		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", t.account, "platform", t.platform,
+		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", run.account, "platform", run.platform,
 			"error", cause)
 	}
-	picture := s.fetchPicture(ctx, t, collected)
-	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *collectionRun) (time.Time, error) {
-		t.fails++
-		t.failedBy = string(classOf(cause))
-		if err := t.storePicture(ctx, tx, picture); err != nil {
+	picture := s.fetchPicture(ctx, run, collected)
+	return s.endRun(ctx, "insight.failed", run, func(ctx context.Context, tx *db.Tx, run *collectionRun) (time.Time, error) {
+		run.failureCount++
+		run.lastErrorClass = string(classOf(cause))
+		if err := run.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
 		}
-		if err := t.storePosts(ctx, tx, collected.Posts); err != nil || !grantRevoked {
-			return s.retryAt(*t, cause), err
+		if err := run.storePosts(ctx, tx, collected.Posts); err != nil || !grantRevoked {
+			return s.retryAt(*run, cause), err
 		}
-		return s.nextRunAt(), s.accounts.MarkLostTx(ctx, tx, t.account, g)
+		return s.nextRunAt(), s.accounts.MarkLostTx(ctx, tx, run.account, g)
 	})
 }
 
 // retryAt returns the time of the next run after a failed run.
-func (s *Service) retryAt(t collectionRun, cause error) time.Time {
+func (s *Service) retryAt(run collectionRun, cause error) time.Time {
 	now := s.db.Now()
-	delay := min(s.opts.Interval, minBackoff<<min(t.fails-1, 10))
+	delay := min(s.opts.Interval, minBackoff<<min(run.failureCount-1, 10))
 	networkErr, ok := errors.AsType[*network.Error](cause)
 	if ok && (networkErr.Class == network.RateLimited || networkErr.Class == network.QuotaExceeded) {
 		delay = max(delay, minPause)
@@ -254,17 +254,17 @@ func (s *Service) retryAt(t collectionRun, cause error) time.Time {
 
 // write ends a run in one transaction, which also deletes expired metrics. change stores the result of the run and
 // returns when the next run is due.
-func (s *Service) write(ctx context.Context, name string, t collectionRun, change func(context.Context, *db.Tx,
+func (s *Service) endRun(ctx context.Context, name string, run collectionRun, change func(context.Context, *db.Tx,
 	*collectionRun) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		t := t // InTx may repeat this function, so it must not change the caller's t.
-		next, err := change(ctx, tx, &t)
+		run := run // InTx may repeat this function, so it must not change the caller's t.
+		next, err := change(ctx, tx, &run)
 		if err != nil {
 			return err
 		}
-		if err := t.deleteExpired(ctx, tx); err != nil {
+		if err := run.deleteExpired(ctx, tx); err != nil {
 			return err
 		}
-		return t.end(ctx, tx, next)
+		return run.end(ctx, tx, next)
 	})
 }

@@ -19,16 +19,16 @@ const (
 
 // collectionRun is the state of an account whose run a node has claimed.
 type collectionRun struct {
-	account       int64
-	platform      string
-	epoch         int64
-	fails         int       // consecutive failed runs before this one
-	failedBy      string    // class of the error that ended the last run, or ""
-	collected     time.Time // end of the last complete run; zero if there is none
-	knownFrom     time.Time // all posts from this time until collected are stored
-	zone          *time.Location
-	retentionDays int  // number of days for which the plan keeps metrics; 0 if it does not include analytics
-	closed        bool // whether the team is closed
+	account        int64
+	platform       string
+	epoch          int64
+	failureCount   int       // consecutive failed runs before this one
+	lastErrorClass string    // class of the error that ended the last run, or ""
+	collectedAt    time.Time // end of the last complete run; zero if there is none
+	knownFrom      time.Time // all posts from this time until collected are stored
+	zone           *time.Location
+	retentionDays  int  // number of days for which the plan keeps metrics; 0 if it does not include analytics
+	isClosed       bool // whether the team is closed
 }
 
 // dueAccount is an account whose run is due.
@@ -67,39 +67,39 @@ func dueQuery(now int64, fullPlatforms []string, limit int) (string, []any) {
 
 // claim claims an account's run. It reports false if another node has claimed the run or the account is no longer due.
 func (s *Service) claim(ctx context.Context, account int64) (collectionRun, bool, error) {
-	t := collectionRun{account: account}
+	run := collectionRun{account: account}
 	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
 		var collectedAt, knownFrom int64
 		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ?
 			AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
-			db.Micros(tx.Now().Add(runLease)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy,
+			db.Micros(tx.Now().Add(runLease)), account, db.Micros(tx.Now())).Scan(&run.epoch, &run.failureCount, &run.lastErrorClass,
 			&collectedAt, &knownFrom)
 		if err != nil {
 			return err
 		}
-		t.collected, t.knownFrom = db.Time(collectedAt), db.Time(knownFrom)
-		return t.readTeam(ctx, tx, s.opts.Catalog)
+		run.collectedAt, run.knownFrom = db.Time(collectedAt), db.Time(knownFrom)
+		return run.readTeam(ctx, tx, s.opts.Catalog)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return t, false, nil
+		return run, false, nil
 	}
 	if err != nil {
-		return t, false, fmt.Errorf("claiming the run of account %d: %w", account, err)
+		return run, false, fmt.Errorf("claiming the run of account %d: %w", account, err)
 	}
-	return t, true, nil
+	return run, true, nil
 }
 
-func (t *collectionRun) readTeam(ctx context.Context, tx *db.Tx, catalog plan.Catalog) error {
+func (r *collectionRun) readTeam(ctx context.Context, tx *db.Tx, catalog plan.Catalog) error {
 	var zone, plan string
 	var planUntil, closedAt int64
 	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a
-		JOIN teams t ON t.id = a.team_id WHERE a.id = ?`, t.account).
-		Scan(&t.platform, &zone, &plan, &planUntil, &closedAt)
+		JOIN teams t ON t.id = a.team_id WHERE a.id = ?`, r.account).
+		Scan(&r.platform, &zone, &plan, &planUntil, &closedAt)
 	if err != nil {
 		return err
 	}
-	t.retentionDays, t.closed = planRetentionDays(catalog.InEffect(plan, db.Time(planUntil), tx.Now())), closedAt > 0
-	if t.zone, err = time.LoadLocation(zone); err != nil {
+	r.retentionDays, r.isClosed = planRetentionDays(catalog.PlanInEffect(plan, db.Time(planUntil), tx.Now())), closedAt > 0
+	if r.zone, err = time.LoadLocation(zone); err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	return nil
@@ -117,12 +117,12 @@ func planRetentionDays(p plan.Plan) int {
 var errLeaseLost = errors.New("another node has claimed the account")
 
 // end stores the state of the account and when its next run is due.
-func (t *collectionRun) end(ctx context.Context, tx *db.Tx, next time.Time) error {
+func (r *collectionRun) end(ctx context.Context, tx *db.Tx, next time.Time) error {
 	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?,
 		known_from = ? WHERE account_id = ? AND epoch = ?`,
-		db.Micros(next), t.fails, t.failedBy, db.Micros(t.collected), db.Micros(t.knownFrom), t.account, t.epoch)
+		db.Micros(next), r.failureCount, r.lastErrorClass, db.Micros(r.collectedAt), db.Micros(r.knownFrom), r.account, r.epoch)
 	if err != nil {
-		return fmt.Errorf("ending the run of account %d: %w", t.account, err)
+		return fmt.Errorf("ending the run of account %d: %w", r.account, err)
 	}
 	if n == 0 {
 		return errLeaseLost

@@ -12,7 +12,7 @@ import (
 func (s *Service) listNotes(v view) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if !s.collects(v.account.Platform) {
+	if !s.canCollect(v.account.Platform) {
 		add("This installation does not collect metrics from %s.", v.account.Platform)
 		return notes
 	}
@@ -20,21 +20,21 @@ func (s *Service) listNotes(v view) []string {
 		add("The account is disconnected, so nothing new is collected. Earlier metrics are still shown. To reconnect it, get a " +
 			"link with get_connect_link (GET /connect-link).")
 	}
-	collected := v.state.collected
-	notApproved := v.account.Active() && v.state.failedBy == network.AppNotApproved
-	switch delay := v.call.Now.Sub(collected); {
+	collectedAt := v.state.collectedAt
+	notApproved := v.account.Active() && v.state.lastErrorClass == network.AppNotApproved
+	switch delay := v.call.Now.Sub(collectedAt); {
 	case notApproved:
 		add("The network does not allow reading the account's posts: the operator's app must be approved for it, and " +
 			"the person who connects the account must allow it. This is retried automatically.")
-	case collected.IsZero() && v.state.fails > 0:
+	case collectedAt.IsZero() && v.state.failureCount > 0:
 		add("Collecting this account’s analytics has failed so far. It will be retried automatically.")
-	case collected.IsZero():
+	case collectedAt.IsZero():
 		add("Nothing has been collected yet. Collection starts within seconds after the account is connected and can take a few " +
 			"minutes if there are many posts.")
 	case v.account.Active() && delay > 2*s.opts.Interval:
-		add("Collection has failed since %s. It is retried automatically.", collected.In(v.call.Zone).Format(stamp))
+		add("Collection has failed since %s. It is retried automatically.", collectedAt.In(v.call.Zone).Format(dateTimeFormat))
 	}
-	if collected.IsZero() {
+	if collectedAt.IsZero() {
 		return notes
 	}
 	return append(notes, v.gapNotes()...)
@@ -42,12 +42,12 @@ func (s *Service) listNotes(v view) []string {
 
 // Formats of days and times in notes. The app uses the same formats.
 const (
-	stampDay = "Mon 2 Jan 2006"
-	stamp    = stampDay + ", 15:04"
+	dateFormat     = "Mon 2 Jan 2006"
+	dateTimeFormat = dateFormat + ", 15:04"
 )
 
 // collects reports whether metrics are collected from a network.
-func (s *Service) collects(platform string) bool {
+func (s *Service) canCollect(platform string) bool {
 	n, err := s.accounts.Network(platform)
 	_, ok := n.(network.Collector)
 	return err == nil && ok
@@ -61,22 +61,22 @@ func (v view) gapNotes() []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	since := v.knownSince()
-	if keeps := firstDay(v.call.Now, v.call.Zone, v.retentionDays); keeps.After(v.from) {
+	if retainedFrom := firstDay(v.call.Now, v.call.Zone, v.retentionDays); retainedFrom.After(v.from) {
 		add("The plan includes metrics for %d days, so earlier ones are missing.", v.retentionDays)
 	}
 	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.retentionDays)) {
 		add("The account's posts are available since %s. Earlier posts in the period are missing.",
-			since.In(v.call.Zone).Format(stampDay))
+			since.In(v.call.Zone).Format(dateFormat))
 	}
 	if v.connectedAt.After(v.from) {
 		add("Analytics have been collected since the account was connected on %s. Older posts are included if the "+
-			"network still listed them.", v.connectedAt.In(v.call.Zone).Format(stamp))
+			"network still listed them.", v.connectedAt.In(v.call.Zone).Format(dateTimeFormat))
 	}
 	if len(v.posts) == 0 {
 		add("There are no posts in this period.")
 		return notes
 	}
-	if total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Reach }) == nil {
+	if sumMetric(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Reach }) == nil {
 		note := "The network does not report the reach of these posts."
 		if slices.Contains(approvalPlatforms, v.account.Platform) {
 			note += " It requires an app that is approved for insights, and an account that was connected with this permission."

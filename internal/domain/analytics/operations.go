@@ -247,7 +247,7 @@ type view struct {
 // knownSince returns the start of the part of the period for which all posts are known. It is zero before the first
 // collection.
 func (v view) knownSince() time.Time {
-	if v.state.collected.IsZero() {
+	if v.state.collectedAt.IsZero() {
 		return time.Time{}
 	}
 	since := later(v.from, later(v.state.knownFrom, firstDay(v.call.Now, v.call.Zone, v.retentionDays)))
@@ -289,18 +289,18 @@ func (s *Service) read(ctx context.Context, v *view) error {
 
 // analyze returns the analysis of the stored data.
 func (v view) analyze(days int, quotes *operation.UntrustedTexts) AccountAnalytics {
-	now := v.followers()
+	current := v.describeFollowers()
 	out := AccountAnalytics{
 		AccountID: v.account.ID, Period: AccountAnalyticsPeriod{days, v.call.Moment(v.from), v.call.Moment(v.until)},
-		MeasuredAt: v.call.MomentOrNil(v.state.collected),
-		Reach: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 {
+		MeasuredAt: v.call.MomentOrNil(v.state.collectedAt),
+		Reach: sumMetric(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 {
 			return c.Reach
-		}), Views: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Views }),
-		BestPost: v.best(quotes), Formats: byFormat(v.posts), Followers: now,
+		}), Views: sumMetric(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Views }),
+		BestPost: v.describeBestPost(quotes), Formats: byFormat(v.posts), Followers: current,
 	}
 	var followers int64
-	if now != nil {
-		followers = now.Now
+	if current != nil {
+		followers = current.Now
 	}
 	out.Engagement = engagement(v.posts, followers)
 	if since := v.knownSince(); !since.IsZero() && !since.After(v.until) {
@@ -309,7 +309,7 @@ func (v view) analyze(days int, quotes *operation.UntrustedTexts) AccountAnalyti
 	return out
 }
 
-func (v view) best(quotes *operation.UntrustedTexts) *AccountAnalyticsBestPost {
+func (v view) describeBestPost(quotes *operation.UntrustedTexts) *AccountAnalyticsBestPost {
 	topPost, ok := bestPost(v.posts)
 	if !ok {
 		return nil
@@ -319,13 +319,13 @@ func (v view) best(quotes *operation.UntrustedTexts) *AccountAnalyticsBestPost {
 		Text: quotes.Add(v.excerpt, source), Counts: topPost.counts}
 }
 
-func (v view) followers() *AccountAnalyticsFollowers {
+func (v view) describeFollowers() *AccountAnalyticsFollowers {
 	if len(v.days) == 0 {
 		return nil
 	}
 	last := v.days[len(v.days)-1]
 	out := &AccountAnalyticsFollowers{Now: last.followers, MeasuredAt: v.call.Moment(last.at)}
-	if from, n, ok := change(v.days, dayBefore(v.from, v.call.Zone), dayOf(v.until, v.call.Zone)); ok {
+	if from, n, ok := followerChange(v.days, dayBefore(v.from, v.call.Zone), dayOf(v.until, v.call.Zone)); ok {
 		out.Change, out.Since = &n, v.call.MomentOrNil(from.at)
 	}
 	return out

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	pictureSide      = 128              // maximum width and height of a stored picture, in pixels
-	maxPictureBytes  = 5 << 20          // maximum size of a picture that is fetched
-	maxPicturePixels = 48 << 20         // maximum memory for scaling pictures concurrently, in bytes
-	pictureTimeout   = 30 * time.Second // timeout for fetching a picture
-	pictureInterval  = 24 * time.Hour   // minimum time between two fetches; some networks return a new URL each time
+	pictureSide     = 128              // maximum width and height of a stored picture, in pixels
+	maxPictureBytes = 5 << 20          // maximum size of a picture that is fetched
+	pictureMemory   = 48 << 20         // maximum memory for scaling pictures concurrently, in bytes
+	pictureTimeout  = 30 * time.Second // timeout for fetching a picture
+	pictureInterval = 24 * time.Hour   // minimum time between two fetches; some networks return a new URL each time
 )
 
 // Picture is an account's profile picture, with the names to show if there is no picture.
@@ -59,7 +59,7 @@ type newPicture struct {
 
 // fetchPicture returns the picture at the network's URL. It returns nil if the picture is unchanged or cannot be
 // fetched. It only logs failures, so that they do not fail the run.
-func (s *Service) fetchPicture(ctx context.Context, t collectionRun, collected network.Collection) *newPicture {
+func (s *Service) fetchPicture(ctx context.Context, run collectionRun, collected network.Collection) *newPicture {
 	if collected.NoPicture {
 		return &newPicture{}
 	}
@@ -68,12 +68,12 @@ func (s *Service) fetchPicture(ctx context.Context, t collectionRun, collected n
 		return nil
 	}
 	out := &newPicture{source: sha256.Sum256([]byte(url))}
-	shouldFetch, err := s.shouldFetchPicture(ctx, t.account, out.source)
+	shouldFetch, err := s.shouldFetchPicture(ctx, run.account, out.source)
 	if err == nil && shouldFetch {
-		out.Result, err = s.scalePicture(ctx, t, url)
+		out.Result, err = s.scalePicture(ctx, run, url)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.opts.Log.InfoContext(ctx, "Fetching a profile picture failed", "account", t.account, "platform", t.platform,
+		s.opts.Log.InfoContext(ctx, "Fetching a profile picture failed", "account", run.account, "platform", run.platform,
 			"error", err)
 	}
 	if err != nil || !shouldFetch {
@@ -99,11 +99,11 @@ func (s *Service) shouldFetchPicture(ctx context.Context, account int64, source 
 }
 
 // scalePicture fetches a picture and scales it.
-func (s *Service) scalePicture(ctx context.Context, t collectionRun, url string) (thumbnail.Result, error) {
+func (s *Service) scalePicture(ctx context.Context, run collectionRun, url string) (thumbnail.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()
 	var file bytes.Buffer
-	if err := s.opts.FetchPicture(ctx, t.platform, url, maxPictureBytes, &file); err != nil {
+	if err := s.opts.FetchPicture(ctx, run.platform, url, maxPictureBytes, &file); err != nil {
 		return thumbnail.Result{}, err
 	}
 	in := bytes.NewReader(file.Bytes())
@@ -114,26 +114,26 @@ func (s *Service) scalePicture(ctx context.Context, t collectionRun, url string)
 	if info.Kind != mediainfo.Image {
 		return thumbnail.Result{}, fmt.Errorf("the picture has the unsupported type %s", info.Type)
 	}
-	return s.pictures.Thumbnail(ctx, t.account, in, info, pictureSide)
+	return s.pictures.Thumbnail(ctx, run.account, in, info, pictureSide)
 }
 
 // storePicture stores a new picture, or deletes the stored picture if the account has removed it.
-func (t *collectionRun) storePicture(ctx context.Context, tx *db.Tx, p *newPicture) error {
+func (r *collectionRun) storePicture(ctx context.Context, tx *db.Tx, p *newPicture) error {
 	if p == nil {
 		return nil
 	}
 	if len(p.Bytes) == 0 {
-		if _, err := tx.Exec(ctx, `DELETE FROM account_pictures WHERE account_id = ?`, t.account); err != nil {
-			return fmt.Errorf("deleting the picture of account %d: %w", t.account, err)
+		if _, err := tx.Exec(ctx, `DELETE FROM account_pictures WHERE account_id = ?`, r.account); err != nil {
+			return fmt.Errorf("deleting the picture of account %d: %w", r.account, err)
 		}
 		return nil
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO account_pictures (account_id, source, type, image, fetched_at)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT (account_id) DO UPDATE SET source = excluded.source, type = excluded.type,
 		image = excluded.image, fetched_at = excluded.fetched_at`,
-		t.account, p.source[:], p.Type, p.Bytes, db.Micros(tx.Now()))
+		r.account, p.source[:], p.Type, p.Bytes, db.Micros(tx.Now()))
 	if err != nil {
-		return fmt.Errorf("storing the picture of account %d: %w", t.account, err)
+		return fmt.Errorf("storing the picture of account %d: %w", r.account, err)
 	}
 	return nil
 }

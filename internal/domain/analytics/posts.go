@@ -51,20 +51,20 @@ func (s *Service) PostsByMetric(ctx context.Context, team, account int64, in Per
 	if !slices.Contains(SortMetrics, metric) {
 		return nil, fmt.Errorf("posts cannot be sorted by %q", metric)
 	}
-	by := "p." + metric
+	sortExpression := "p." + metric
 	if metric == "engagement" {
-		by = engagementSum
+		sortExpression = engagementSum
 	}
-	return s.listPosts(ctx, account, limit, pageColumns+`p.posted_at < ? ORDER BY COALESCE(`+by+`, -1) DESC,
+	return s.listPosts(ctx, account, limit, pageColumns+`p.posted_at < ? ORDER BY COALESCE(`+sortExpression+`, -1) DESC,
 		p.posted_at DESC, p.network_id DESC LIMIT ? OFFSET ?`, team, account, db.Micros(in.Start()), db.Micros(in.End()), limit, offset)
 }
 
 func (s *Service) listPosts(ctx context.Context, account int64, limit int, query string, args ...any) ([]AccountPost, error) {
 	found, err := db.AllSized(ctx, s.db, limit, func(rows *sql.Rows, p *AccountPost) error {
 		var at int64
-		f := &p.Counts
-		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Reach, &f.Views, &f.Likes, &f.Comments,
-			&f.Shares, &f.Saves, &f.Clicks)
+		counts := &p.Counts
+		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &counts.Reach, &counts.Views, &counts.Likes, &counts.Comments,
+			&counts.Shares, &counts.Saves, &counts.Clicks)
 		p.At = db.Time(at)
 		return err
 	}, query, args...)

@@ -82,9 +82,9 @@ func (s *Service) TopPosts(
 	}
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, p *TopPost) error {
 		var at int64
-		f := &p.Counts
-		err := rows.Scan(&p.AccountID, &p.Platform, &p.Username, &p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Views, &f.Likes,
-			&f.Comments, &p.Engagement)
+		counts := &p.Counts
+		err := rows.Scan(&p.AccountID, &p.Platform, &p.Username, &p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &counts.Views, &counts.Likes,
+			&counts.Comments, &p.Engagement)
 		p.At, p.Accounts, p.Platforms = db.Time(at), 1, []string{p.Platform}
 		return err
 	}, `SELECT account_id, platform, username, network_id, posted_at, format, url, excerpt, views, likes, comments, engagement
@@ -103,15 +103,15 @@ func (s *Service) TopPosts(
 	}
 	seen := map[string]bool{"": false}
 	out = slices.DeleteFunc(out, func(p TopPost) bool {
-		again := seen[p.PostID]
+		isDuplicate := seen[p.PostID]
 		seen[p.PostID] = p.PostID != ""
-		return again
+		return isDuplicate
 	})
 	if err := s.addOtherAccounts(ctx, team, accounts, out); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b TopPost) int {
-		return cmp.Or(compareKnown(b.Engagement, a.Engagement), compareKnown(b.Counts.Views, a.Counts.Views))
+		return cmp.Or(compareMetrics(b.Engagement, a.Engagement), compareMetrics(b.Counts.Views, a.Counts.Views))
 	})
 	return out[:min((len(out)+1)/2, limit)], nil
 }
@@ -132,8 +132,8 @@ func (s *Service) addOtherAccounts(ctx context.Context, team int64, accounts []i
 		args = append(args, id)
 	}
 	otherPosts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *TopPost) error {
-		f := &p.Counts
-		return rows.Scan(&p.PostID, &p.AccountID, &p.Platform, &f.Views, &f.Likes, &f.Comments, &p.Engagement)
+		counts := &p.Counts
+		return rows.Scan(&p.PostID, &p.AccountID, &p.Platform, &counts.Views, &counts.Likes, &counts.Comments, &p.Engagement)
 	}, `SELECT t.post_id, p.account_id, a.platform, p.views, p.likes, p.comments, `+engagementSum+` FROM post_targets t
 		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
 		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
@@ -159,8 +159,8 @@ func (s *Service) addOtherAccounts(ctx context.Context, team int64, accounts []i
 	return nil
 }
 
-// compareKnown compares two metrics. A nil metric counts as 0.
-func compareKnown(a, b *int64) int {
+// compareMetrics compares two metrics. A nil metric counts as 0.
+func compareMetrics(a, b *int64) int {
 	zero := new(int64)
 	return cmp.Compare(*cmp.Or(a, zero), *cmp.Or(b, zero))
 }
@@ -196,12 +196,12 @@ func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []strin
 		OwnPost
 		id string
 	}
-	ownPosts, err := db.All(ctx, s.db, func(rows *sql.Rows, f *row) error {
+	ownPosts, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
 		var media int64
 		var kind string
-		err := rows.Scan(&f.id, &f.PostID, &media, &kind)
-		if f.IsVideo = kind == "video"; kind == "image" {
-			f.Picture = media
+		err := rows.Scan(&r.id, &r.PostID, &media, &kind)
+		if r.IsVideo = kind == "video"; kind == "image" {
+			r.Picture = media
 		}
 		return err
 	}, `SELECT t.network_id, t.post_id, COALESCE(m.id, 0), COALESCE(m.kind, '') FROM post_targets t
@@ -213,8 +213,8 @@ func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []strin
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of account %d in the app: %w", account, err)
 	}
-	for _, f := range ownPosts {
-		out[f.id] = f.OwnPost
+	for _, r := range ownPosts {
+		out[r.id] = r.OwnPost
 	}
 	return out, nil
 }

@@ -63,8 +63,8 @@ func (c AccountAnalyticsBestPostCounts) interactions() (int64, bool) {
 	return sum, ok
 }
 
-// total returns the sum of a metric, or nil if no post has it.
-func total(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64) *AccountAnalyticsReach {
+// sumMetric returns the sum of a metric, or nil if no post has it.
+func sumMetric(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64) *AccountAnalyticsReach {
 	var out AccountAnalyticsReach
 	for _, p := range posts {
 		if n := metric(p.counts); n != nil {
@@ -79,9 +79,9 @@ func total(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int6
 	return &out
 }
 
-// sum returns the sum of a metric, or nil if no post has it.
-func sum(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64) *int64 {
-	if t := total(posts, metric); t != nil {
+// sumValue returns the sumValue of a metric, or nil if no post has it.
+func sumValue(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64) *int64 {
+	if t := sumMetric(posts, metric); t != nil {
 		return &t.Value
 	}
 	return nil
@@ -108,11 +108,11 @@ func engagement(posts []storedPost, followers int64) *AccountAnalyticsEngagement
 	}
 	return &AccountAnalyticsEngagement{
 		Posts:    len(perPost),
-		Likes:    sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Likes }),
-		Comments: sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Comments }),
-		Shares:   sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Shares }),
-		Saves:    sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Saves }),
-		Clicks:   sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Clicks }),
+		Likes:    sumValue(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Likes }),
+		Comments: sumValue(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Comments }),
+		Shares:   sumValue(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Shares }),
+		Saves:    sumValue(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Saves }),
+		Clicks:   sumValue(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Clicks }),
 		PerPost:  medianWithInterval(perPost), RateByFollowers: medianWithInterval(byFollowers), RateByViews: medianWithInterval(byViews),
 	}
 }
@@ -230,7 +230,7 @@ func longestRun(values []bool, value bool) int {
 	return longest
 }
 
-// byFormat summarizes the posts by format, most frequent first.
+// countByFormat summarizes the posts by format, most frequent first.
 func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	interactions := map[string][]float64{}
 	counts := map[string]int{}
@@ -250,10 +250,10 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	return out
 }
 
-// change returns the follower count at the start of a period and the change since then. The count at the start is the
+// followerChange returns the follower count at the start of a period and the followerChange since then. The count at the start is the
 // newest count before the period or, if there is none, the first count in the period. It reports false if there are
 // fewer than two counts.
-func change(days []followerCount, before, last string) (followerCount, int64, bool) {
+func followerChange(days []followerCount, before, last string) (followerCount, int64, bool) {
 	counts := countsSince(days, before, last)
 	if len(counts) < 2 {
 		return followerCount{}, 0, false

@@ -192,7 +192,7 @@ func TestChange(t *testing.T) {
 		{days("2026-10-20", "2026-10-29"), 0, false},
 		{days("2026-11-05", "2026-11-30", "2026-12-01"), 10, true},
 	} {
-		if _, got, ok := change(c.days, "2026-10-31", "2026-11-30"); got != c.want || ok != c.ok {
+		if _, got, ok := followerChange(c.days, "2026-10-31", "2026-11-30"); got != c.want || ok != c.ok {
 			t.Errorf("%v: %d, %t", c.days, got, ok)
 		}
 	}

@@ -18,11 +18,11 @@ const (
 )
 
 // store stores the result of a complete run.
-func (t *collectionRun) store(ctx context.Context, tx *db.Tx, collected network.Collection, since time.Time) error {
-	if err := t.storePosts(ctx, tx, collected.Posts); err != nil {
+func (r *collectionRun) store(ctx context.Context, tx *db.Tx, collected network.Collection, since time.Time) error {
+	if err := r.storePosts(ctx, tx, collected.Posts); err != nil {
 		return err
 	}
-	if err := t.storeFollowers(ctx, tx, collected.Followers); err != nil {
+	if err := r.storeFollowers(ctx, tx, collected.Followers); err != nil {
 		return err
 	}
 	completeSince := since
@@ -30,22 +30,22 @@ func (t *collectionRun) store(ctx context.Context, tx *db.Tx, collected network.
 		oldest := slices.MinFunc(collected.Posts, func(a, b network.CollectedPost) int { return a.PostedAt.Compare(b.PostedAt) })
 		completeSince = later(since, oldest.PostedAt)
 	}
-	if err := t.deleteMissing(ctx, tx, completeSince); err != nil {
+	if err := r.deleteMissing(ctx, tx, completeSince); err != nil {
 		return err
 	}
-	switch contiguous := !t.collected.IsZero() && !completeSince.After(t.collected); {
+	switch contiguous := !r.collectedAt.IsZero() && !completeSince.After(r.collectedAt); {
 	case !contiguous:
-		t.knownFrom = completeSince
-	case completeSince.Before(t.knownFrom):
-		t.knownFrom = completeSince
+		r.knownFrom = completeSince
+	case completeSince.Before(r.knownFrom):
+		r.knownFrom = completeSince
 	}
-	t.collected, t.fails, t.failedBy = tx.Now(), 0, ""
+	r.collectedAt, r.failureCount, r.lastErrorClass = tx.Now(), 0, ""
 	return nil
 }
 
 // storePosts stores the metrics of posts. If the network omits a metric that it provided earlier, the earlier value is
 // kept. Invalid posts are skipped.
-func (t *collectionRun) storePosts(ctx context.Context, tx *db.Tx, posts []network.CollectedPost) error {
+func (r *collectionRun) storePosts(ctx context.Context, tx *db.Tx, posts []network.CollectedPost) error {
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxID || p.PostedAt.IsZero() || p.PostedAt.After(tx.Now().Add(overlap)) {
 			continue
@@ -61,12 +61,12 @@ func (t *collectionRun) storePosts(ctx context.Context, tx *db.Tx, posts []netwo
 			shares = COALESCE(excluded.shares, account_posts.shares), saves = COALESCE(excluded.saves,
 			account_posts.saves),
 			clicks = COALESCE(excluded.clicks, account_posts.clicks), collected_at = excluded.collected_at`,
-			t.account, p.ID, db.Micros(p.PostedAt), knownFormat(p.Format), network.Clip(p.Text, maxExcerpt),
+			r.account, p.ID, db.Micros(p.PostedAt), knownFormat(p.Format), network.Clip(p.Text, maxExcerpt),
 			safeURL(p.URL),
 			toNull(p.Reach), toNull(p.Views), toNull(p.Likes), toNull(p.Comments), toNull(p.Shares), toNull(p.Saves),
 			toNull(p.Clicks), db.Micros(tx.Now()))
 		if err != nil {
-			return fmt.Errorf("storing metrics of account %d: %w", t.account, err)
+			return fmt.Errorf("storing metrics of account %d: %w", r.account, err)
 		}
 	}
 	return nil
@@ -90,66 +90,66 @@ func toNull(n *int64) sql.NullInt64 {
 
 // deleteMissing deletes posts newer than completeSince that the network omitted in this run and in the previous one.
 // They were probably deleted on the network.
-func (t *collectionRun) deleteMissing(ctx context.Context, tx *db.Tx, completeSince time.Time) error {
+func (r *collectionRun) deleteMissing(ctx context.Context, tx *db.Tx, completeSince time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
-		t.account, db.Micros(completeSince), db.Micros(t.collected))
+		r.account, db.Micros(completeSince), db.Micros(r.collectedAt))
 	if err != nil {
-		return fmt.Errorf("deleting missing posts of account %d: %w", t.account, err)
+		return fmt.Errorf("deleting missing posts of account %d: %w", r.account, err)
 	}
 	return nil
 }
 
-func (t *collectionRun) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) error {
+func (r *collectionRun) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) error {
 	n := toNull(followers)
 	if !n.Valid {
 		return nil
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers, measured_at = excluded.measured_at`,
-		t.account, dayOf(tx.Now(), t.zone), n.Int64, db.Micros(tx.Now()))
+		r.account, dayOf(tx.Now(), r.zone), n.Int64, db.Micros(tx.Now()))
 	if err != nil {
-		return fmt.Errorf("storing the followers of account %d: %w", t.account, err)
+		return fmt.Errorf("storing the followers of account %d: %w", r.account, err)
 	}
 	return nil
 }
 
 // deleteExpired deletes metrics that the plan no longer keeps. It keeps follower counts for one more day, because
 // changes are computed from them.
-func (t *collectionRun) deleteExpired(ctx context.Context, tx *db.Tx) error {
-	first := firstDay(tx.Now(), t.zone, t.retentionDays)
-	if _, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, t.account,
+func (r *collectionRun) deleteExpired(ctx context.Context, tx *db.Tx) error {
+	first := firstDay(tx.Now(), r.zone, r.retentionDays)
+	if _, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, r.account,
 		db.Micros(first)); err != nil {
-		return fmt.Errorf("deleting posts of account %d: %w", t.account, err)
+		return fmt.Errorf("deleting posts of account %d: %w", r.account, err)
 	}
-	oldestDay := dayBefore(first, t.zone)
-	if t.retentionDays == 0 {
-		oldestDay = dayOf(first, t.zone)
+	oldestDay := dayBefore(first, r.zone)
+	if r.retentionDays == 0 {
+		oldestDay = dayOf(first, r.zone)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM account_days WHERE account_id = ? AND day < ?`, t.account,
+	if _, err := tx.Exec(ctx, `DELETE FROM account_days WHERE account_id = ? AND day < ?`, r.account,
 		oldestDay); err != nil {
-		return fmt.Errorf("deleting days of account %d: %w", t.account, err)
+		return fmt.Errorf("deleting days of account %d: %w", r.account, err)
 	}
 	switch {
-	case t.retentionDays == 0: // The plan keeps no metrics.
-		t.collected, t.knownFrom = time.Time{}, time.Time{}
-	case !t.knownFrom.IsZero():
-		t.knownFrom = later(t.knownFrom, first)
+	case r.retentionDays == 0: // The plan keeps no metrics.
+		r.collectedAt, r.knownFrom = time.Time{}, time.Time{}
+	case !r.knownFrom.IsZero():
+		r.knownFrom = later(r.knownFrom, first)
 	}
 	return nil
 }
 
 // collectionState is the state of an account's collection.
 type collectionState struct {
-	collected, knownFrom time.Time          // as in collectionRun
-	fails                int                // consecutive failed runs
-	failedBy             network.ErrorClass // class of the error that ended the last run, or ""
+	collectedAt, knownFrom time.Time          // as in collectionRun
+	failureCount           int                // consecutive failed runs
+	lastErrorClass         network.ErrorClass // class of the error that ended the last run, or ""
 }
 
 func (s *Service) readState(ctx context.Context, team, account int64) (collectionState, error) {
 	states, err := db.All(ctx, s.db, func(rows *sql.Rows, st *collectionState) error {
-		var collected, from int64
-		err := rows.Scan(&collected, &from, &st.fails, &st.failedBy)
-		st.collected, st.knownFrom = db.Time(collected), db.Time(from)
+		var collectedAt, knownFrom int64
+		err := rows.Scan(&collectedAt, &knownFrom, &st.failureCount, &st.lastErrorClass)
+		st.collectedAt, st.knownFrom = db.Time(collectedAt), db.Time(knownFrom)
 		return err
 	}, `SELECT c.collected_at, c.known_from, c.fails, c.failed_by FROM account_collections c
 		JOIN social_accounts a ON a.id = c.account_id WHERE a.team_id = ? AND a.id = ?`, team, account)
@@ -183,9 +183,9 @@ const postsQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, 
 func (s *Service) readPosts(ctx context.Context, team, account int64, from, to time.Time) ([]storedPost, error) {
 	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *storedPost) error {
 		var at int64
-		f := &p.counts
-		err := rows.Scan(&p.id, &at, &p.format, &p.url, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares,
-			&f.Saves, &f.Clicks)
+		counts := &p.counts
+		err := rows.Scan(&p.id, &at, &p.format, &p.url, &counts.Reach, &counts.Views, &counts.Likes, &counts.Comments, &counts.Shares,
+			&counts.Saves, &counts.Clicks)
 		p.postedAt = db.Time(at)
 		return err
 	}, postsQuery, team, account, db.Micros(from), db.Micros(to), maxAnalyzed)

@@ -59,8 +59,8 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 		PostSums
 		id string
 	}
-	sums, err := db.All(ctx, s.db, func(rows *sql.Rows, f *row) error {
-		return rows.Scan(&f.id, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
+	sums, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+		return rows.Scan(&r.id, &r.Views, &r.Likes, &r.Comments, &r.Shares, &r.Engagement)
 	}, `SELECT t.post_id, CAST(SUM(p.views) AS BIGINT), CAST(SUM(p.likes) AS BIGINT), CAST(SUM(p.comments) AS BIGINT),
 		CAST(SUM(p.shares) AS BIGINT), CAST(SUM(`+engagementSum+`) AS BIGINT)
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
@@ -70,8 +70,8 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 	if err != nil {
 		return nil, fmt.Errorf("summing the metrics of posts: %w", err)
 	}
-	for _, f := range sums {
-		out[f.id] = f.PostSums
+	for _, r := range sums {
+		out[r.id] = r.PostSums
 	}
 	return out, nil
 }
@@ -83,8 +83,8 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 		PostSums
 		account int64
 	}
-	metrics, err := db.All(ctx, s.db, func(rows *sql.Rows, f *row) error {
-		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
+	metrics, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+		return rows.Scan(&r.account, &r.Views, &r.Likes, &r.Comments, &r.Shares, &r.Engagement)
 	}, `SELECT t.account_id, p.views, p.likes, p.comments, p.shares, `+engagementSum+`
 		FROM post_targets t
 		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
@@ -94,8 +94,8 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 		return nil, fmt.Errorf("reading the metrics of a post: %w", err)
 	}
 	out := map[int64]PostSums{}
-	for _, f := range metrics {
-		out[f.account] = f.PostSums
+	for _, r := range metrics {
+		out[r.account] = r.PostSums
 	}
 	return out, nil
 }
@@ -120,8 +120,8 @@ func (s *Service) UsualByAccount(ctx context.Context, team int64, post string) (
 	}
 	out := map[int64]PostSums{}
 	for _, t := range targets {
-		posts, err := db.All(ctx, s.db, func(rows *sql.Rows, f *PostSums) error {
-			return rows.Scan(&f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
+		posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *PostSums) error {
+			return rows.Scan(&p.Views, &p.Likes, &p.Comments, &p.Shares, &p.Engagement)
 		}, usualQuery, t.account, t.networkID, db.Micros(s.db.Now().Add(-usualPostPeriod)), maxUsualPosts)
 		if err != nil {
 			return nil, fmt.Errorf("reading the metrics of other posts: %w", err)

@@ -52,9 +52,9 @@ const (
 // read-only statement, so it sees a consistent snapshot.
 func (s *Service) Audit(ctx context.Context) (Report, error) { return audit(ctx, s.db, s.db.Now()) }
 
-func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
+func audit(ctx context.Context, q db.Querier, now time.Time) (Report, error) {
 	report := Report{Violations: []Violation{}}
-	rows, err := r.Query(ctx, auditQuery(), db.Micros(now.Add(-maxOpenWithoutJob)))
+	rows, err := q.Query(ctx, auditQuery(), db.Micros(now.Add(-maxOpenWithoutJob)))
 	if err != nil {
 		return report, fmt.Errorf("auditing the ledger: %w", err)
 	}
@@ -73,24 +73,24 @@ func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
 }
 
 // field returns a pointer to the total with this name, or nil if there is none.
-func (f *AuditTotals) field(name string) *int64 {
+func (t *AuditTotals) field(name string) *int64 {
 	switch name {
 	case "teams":
-		return &f.Teams
+		return &t.Teams
 	case "transfers":
-		return &f.Transfers
+		return &t.Transfers
 	case "entries":
-		return &f.Entries
+		return &t.Entries
 	case "reservations":
-		return &f.Reservations
+		return &t.Reservations
 	case "granted":
-		return &f.Granted
+		return &t.Granted
 	case "available":
-		return &f.Available
+		return &t.Available
 	case "reserved":
-		return &f.Reserved
+		return &t.Reserved
 	case "spent":
-		return &f.Spent
+		return &t.Spent
 	}
 	return nil
 }
@@ -108,8 +108,8 @@ func (f *finding) scan(rows *sql.Rows) error {
 
 // addTo adds the finding to the report.
 func (f *finding) addTo(r *Report) {
-	if figure := r.Totals.field(f.rule); figure != nil {
-		*figure = f.got
+	if total := r.Totals.field(f.rule); total != nil {
+		*total = f.got
 		return
 	}
 	if r.Total++; r.Total <= maxViolations {
@@ -118,12 +118,12 @@ func (f *finding) addTo(r *Report) {
 }
 
 func (f *finding) text() string {
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	words := strings.NewReplacer("{team}", number(f.team), "{id}", number(f.id), "{got}", number(f.got), "{want}",
-		number(f.want), "{job}", f.job)
+	formatInt := func(n int64) string { return strconv.FormatInt(n, 10) }
+	replacer := strings.NewReplacer("{team}", formatInt(f.team), "{id}", formatInt(f.id), "{got}", formatInt(f.got), "{want}",
+		formatInt(f.want), "{job}", f.job)
 	for _, c := range checks {
 		if c.rule == f.rule {
-			return words.Replace(c.text)
+			return replacer.Replace(c.text)
 		}
 	}
 	return f.rule

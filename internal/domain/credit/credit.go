@@ -97,12 +97,12 @@ type Usage struct {
 	ReservedKey  int64     // open reservations and holds (see Hold) of the key
 	ReservedTeam int64     // open reservations and holds of the team
 	// Credits that count against the daily limits: settled, open and held.
-	countedKey  int64
-	countedKeys int64
+	countedForKey  int64
+	countedForKeys int64
 }
 
 // CountedKeys returns the credits that count against the daily limit of the team's keys and assistants.
-func (u Usage) CountedKeys() int64 { return u.countedKeys }
+func (u Usage) CountedKeys() int64 { return u.countedForKeys }
 
 // DailyUsage returns the usage of the actor's team and key on the day that contains the time at. The day is in the
 // actor's current time zone, even for reservations that were made when the team had another zone.
@@ -112,12 +112,12 @@ func (s *Service) DailyUsage(ctx context.Context, q db.Querier, actor *access.Ac
 	team, key, from, to := actor.TeamID, actor.KeyID, db.Micros(start), db.Micros(end)
 	var heldKey, heldTeam int64
 	err := q.QueryRow(ctx, dailyUsageQuery, key, key, team, team, from, to, key, team, from, to, team, from, to).
-		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedKey, &u.countedKeys, &u.Balance,
+		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedForKey, &u.countedForKeys, &u.Balance,
 			&heldKey, &heldTeam)
 	if err != nil {
 		return u, fmt.Errorf("reading the daily usage of team %d: %w", actor.TeamID, err)
 	}
-	u.ReservedKey, u.countedKey = u.ReservedKey+heldKey, u.countedKey+heldKey
-	u.ReservedTeam, u.countedKeys = u.ReservedTeam+heldTeam, u.countedKeys+heldTeam
+	u.ReservedKey, u.countedForKey = u.ReservedKey+heldKey, u.countedForKey+heldKey
+	u.ReservedTeam, u.countedForKeys = u.ReservedTeam+heldTeam, u.countedForKeys+heldTeam
 	return u, nil
 }

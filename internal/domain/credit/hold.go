@@ -29,7 +29,7 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 	if amount < 1 || call.InApp() {
 		return nil
 	}
-	if err := s.checkDay(ctx, tx, call, amount); err != nil {
+	if err := s.checkDailyLimits(ctx, tx, call, amount); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx,

@@ -64,11 +64,11 @@ func (s *Service) Operations() []operation.Operation {
 				DailyLimits:   CreditsDailyLimits{Key: 100, Team: 250},
 				ReservedToday: CreditsReservedToday{Key: 5, Team: 5},
 			}},
-		}, s.credits),
+		}, s.getCredits),
 	}
 }
 
-func (s *Service) credits(ctx context.Context, call operation.Call, _ struct{}) (operation.Response[Credits], error) {
+func (s *Service) getCredits(ctx context.Context, call operation.Call, _ struct{}) (operation.Response[Credits], error) {
 	u, err := s.DailyUsage(ctx, s.db, call.Actor, call.Now)
 	if err != nil {
 		return operation.Response[Credits]{}, err

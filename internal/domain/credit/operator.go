@@ -43,32 +43,32 @@ func (s *Service) Withdraw(ctx context.Context, team, credits int64, reference, 
 }
 
 // record validates an adjustment and books it, unless it was booked before.
-func (s *Service) record(ctx context.Context, b adjustment) (AdjustmentResult, error) {
-	b.reference = strings.TrimSpace(b.reference)
-	if err := b.validate(); err != nil {
+func (s *Service) record(ctx context.Context, adj adjustment) (AdjustmentResult, error) {
+	adj.reference = strings.TrimSpace(adj.reference)
+	if err := adj.validate(); err != nil {
 		return AdjustmentResult{}, err
 	}
 	var out AdjustmentResult
-	err := s.db.InTx(ctx, "credit."+string(b.kind), func(ctx context.Context, tx *db.Tx) error {
-		if err := checkTeam(ctx, tx, b.team); err != nil {
+	err := s.db.InTx(ctx, "credit."+string(adj.kind), func(ctx context.Context, tx *db.Tx) error {
+		if err := checkTeam(ctx, tx, adj.team); err != nil {
 			return err
 		}
-		if err := ensureWallet(ctx, tx, b.team); err != nil {
+		if err := ensureWallet(ctx, tx, adj.team); err != nil {
 			return err
 		}
-		a, err := s.lockWallet(ctx, tx, b.team)
+		wallet, err := s.lockWallet(ctx, tx, adj.team)
 		if err != nil {
 			return err
 		}
-		out, err = b.findEarlier(ctx, tx, a)
+		out, err = adj.findEarlier(ctx, tx, wallet)
 		if err != nil || out.Repeated {
 			return err
 		}
-		out, err = b.book(ctx, tx, a)
-		if err != nil || b.kind != KindWithdraw {
+		out, err = adj.book(ctx, tx, wallet)
+		if err != nil || adj.kind != KindWithdraw {
 			return err
 		}
-		return s.balanceLowered(ctx, tx, b.team, a.available, b.credits)
+		return s.notifyBalanceLowered(ctx, tx, adj.team, wallet.available, adj.credits)
 	})
 	if err != nil {
 		return AdjustmentResult{}, err
@@ -78,21 +78,21 @@ func (s *Service) record(ctx context.Context, b adjustment) (AdjustmentResult, e
 
 // findEarlier returns the earlier adjustment with the same reference, or the zero AdjustmentResult if there is none. It
 // returns an error if the earlier adjustment differs.
-func (b adjustment) findEarlier(ctx context.Context, tx *db.Tx, a balances) (AdjustmentResult, error) {
-	out := AdjustmentResult{Balance: a.available, Repeated: true}
+func (adj adjustment) findEarlier(ctx context.Context, tx *db.Tx, wallet balances) (AdjustmentResult, error) {
+	out := AdjustmentResult{Balance: wallet.available, Repeated: true}
 	var kind string
 	var amount int64
 	err := tx.QueryRow(ctx,
 		`SELECT t.id, t.kind, e.amount FROM ledger_transfers t
 		JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
-		WHERE t.team_id = ? AND t.reference = ? AND t.reference <> ''`, b.team, b.reference).
+		WHERE t.team_id = ? AND t.reference = ? AND t.reference <> ''`, adj.team, adj.reference).
 		Scan(&out.TransferID, &kind, &amount)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return AdjustmentResult{}, nil
 	case err != nil:
-		return AdjustmentResult{}, fmt.Errorf("reading the earlier booking of team %d: %w", b.team, err)
-	case amount != b.movement.available: // positive only for grants
+		return AdjustmentResult{}, fmt.Errorf("reading the earlier booking of team %d: %w", adj.team, err)
+	case amount != adj.movement.available: // positive only for grants
 		return AdjustmentResult{},
 			operatorErrorf("this reference is already used for the %s of %d credits (transfer %d); use another",
 				kind, max(amount, -amount), out.TransferID)
@@ -101,17 +101,17 @@ func (b adjustment) findEarlier(ctx context.Context, tx *db.Tx, a balances) (Adj
 }
 
 // book adds the transfer to the ledger and an entry to the audit log.
-func (b adjustment) book(ctx context.Context, tx *db.Tx, a balances) (AdjustmentResult, error) {
-	if err := b.checkAccounts(a); err != nil {
+func (adj adjustment) book(ctx context.Context, tx *db.Tx, wallet balances) (AdjustmentResult, error) {
+	if err := adj.checkAccounts(wallet); err != nil {
 		return AdjustmentResult{}, err
 	}
-	id, err := transfer{team: b.team, kind: b.kind, reference: b.reference, note: b.note, movement: b.movement}.book(ctx, tx)
+	id, err := transfer{team: adj.team, kind: adj.kind, reference: adj.reference, note: adj.note, movement: adj.movement}.book(ctx, tx)
 	if err != nil {
 		return AdjustmentResult{}, err
 	}
-	err = auditlog.Record(ctx, tx, b.team, auditlog.Actor{}, b.event, strconv.FormatInt(id, 10),
-		map[string]any{"credits": b.credits})
-	return AdjustmentResult{TransferID: id, Balance: a.available + b.movement.available}, err
+	err = auditlog.Record(ctx, tx, adj.team, auditlog.Actor{}, adj.event, strconv.FormatInt(id, 10),
+		map[string]any{"credits": adj.credits})
+	return AdjustmentResult{TransferID: id, Balance: wallet.available + adj.movement.available}, err
 }
 
 // Line is a transfer in the operator's statement.
@@ -140,10 +140,10 @@ func (s *Service) Statement(ctx context.Context, team int64, limit int) ([]Line,
 	}
 	lines, err := db.AllSized(ctx, s.db, limit, func(rows *sql.Rows, l *Line) error {
 		var kind string
-		var created int64
-		err := rows.Scan(&l.ID, &kind, &l.Operation, &l.ReservationID, &l.Reference, &l.Note, &l.Change, &created,
+		var createdAt int64
+		err := rows.Scan(&l.ID, &kind, &l.Operation, &l.ReservationID, &l.Reference, &l.Note, &l.Change, &createdAt,
 			&l.Balance)
-		l.Kind, l.CreatedAt = Kind(kind), db.Time(created)
+		l.Kind, l.CreatedAt = Kind(kind), db.Time(createdAt)
 		return err
 	}, `SELECT t.id, t.kind, COALESCE(r.operation, ''), t.reservation_id, t.reference, t.note, COALESCE(e.amount, 0),
 		t.created_at, t.balance

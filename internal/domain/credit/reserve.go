@@ -32,14 +32,14 @@ func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge
 	}
 	// Usage is read in a separate statement after the wallet is locked. A statement that waits for the lock would still
 	// see the rows from before the wait.
-	a, err := s.lockWallet(ctx, tx, call.TeamID)
+	wallet, err := s.lockWallet(ctx, tx, call.TeamID)
 	if err != nil {
 		return 0, err
 	}
-	if err := s.checkDay(ctx, tx, call, charge.Amount); err != nil {
+	if err := s.checkDailyLimits(ctx, tx, call, charge.Amount); err != nil {
 		return 0, err
 	}
-	if err := checkBalance(a.available, charge.Amount); err != nil {
+	if err := checkBalance(wallet.available, charge.Amount); err != nil {
 		return 0, err
 	}
 	id, err := reservation{
@@ -48,12 +48,12 @@ func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge
 	if err != nil {
 		return 0, err
 	}
-	return id, s.balanceLowered(ctx, tx, call.TeamID, a.available, charge.Amount)
+	return id, s.notifyBalanceLowered(ctx, tx, call.TeamID, wallet.available, charge.Amount)
 }
 
-// checkDay returns daily_credit_limit_reached if the amount exceeds a daily limit. Work that people start in the app is
+// checkDailyLimits returns daily_credit_limit_reached if the amount exceeds a daily limit. Work that people start in the app is
 // not limited.
-func (s *Service) checkDay(ctx context.Context, tx *db.Tx, call operation.Call, amount int64) error {
+func (s *Service) checkDailyLimits(ctx context.Context, tx *db.Tx, call operation.Call, amount int64) error {
 	if call.InApp() {
 		return nil
 	}
@@ -73,11 +73,11 @@ func (s *Service) ReserveAutomatic(
 	if amount < 1 {
 		return 0, fmt.Errorf("invalid automatic charge of %d credits", amount)
 	}
-	a, err := s.lockWallet(ctx, tx, team)
+	wallet, err := s.lockWallet(ctx, tx, team)
 	if err != nil {
 		return 0, err
 	}
-	if err := checkBalance(a.available, amount); err != nil {
+	if err := checkBalance(wallet.available, amount); err != nil {
 		return 0, err
 	}
 	r := reservation{team: team, person: person, operation: operation, hash: []byte{}, amount: amount}
@@ -85,11 +85,11 @@ func (s *Service) ReserveAutomatic(
 	if err != nil {
 		return 0, err
 	}
-	return id, s.balanceLowered(ctx, tx, team, a.available, amount)
+	return id, s.notifyBalanceLowered(ctx, tx, team, wallet.available, amount)
 }
 
-// balanceLowered calls Options.BalanceLowered, if it is set, after an amount was taken from the available credits.
-func (s *Service) balanceLowered(ctx context.Context, tx *db.Tx, team, available, amount int64) error {
+// notifyBalanceLowered calls Options.BalanceLowered, if it is set, after an amount was taken from the available credits.
+func (s *Service) notifyBalanceLowered(ctx context.Context, tx *db.Tx, team, available, amount int64) error {
 	if s.opts.BalanceLowered == nil {
 		return nil
 	}

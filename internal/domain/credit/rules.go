@@ -54,15 +54,15 @@ func operatorErrorf(format string, args ...any) error {
 }
 
 // validate checks the adjustment's own values. checkAccounts compares them with the team's accounts.
-func (b adjustment) validate() error {
+func (adj adjustment) validate() error {
 	switch {
-	case b.credits < 1 || b.credits > maxCredits:
+	case adj.credits < 1 || adj.credits > maxCredits:
 		return operatorErrorf("the credits must be a whole number from 1 to %d", int64(maxCredits))
-	case b.reference == "":
+	case adj.reference == "":
 		return operatorErrorf("a reference is required; transactions with the same reference are recorded only once")
-	case !fits(b.reference, maxReference):
+	case !fits(adj.reference, maxReference):
 		return operatorErrorf("the reference must be one line of at most %d characters", maxReference)
-	case !fits(b.note, maxNote):
+	case !fits(adj.note, maxNote):
 		return operatorErrorf("the note must be one line of at most %d characters", maxNote)
 	}
 	return nil
@@ -75,14 +75,14 @@ func fits(text string, length int) bool {
 }
 
 // checkAccounts returns an error if the team's accounts do not allow the adjustment.
-func (b adjustment) checkAccounts(a balances) error {
+func (adj adjustment) checkAccounts(wallet balances) error {
 	switch {
-	case b.kind == KindWithdraw && b.credits > a.available:
-		return operatorErrorf("team %s has %d credits available; %d cannot be withdrawn", fmt.Sprint(b.team),
-			a.available, b.credits)
-	case b.kind == KindGrant && b.credits > maxGranted+a.granted:
-		return operatorErrorf("team %s has already been granted %d credits; the limit is %d in total", fmt.Sprint(b.team),
-			-a.granted, int64(maxGranted))
+	case adj.kind == KindWithdraw && adj.credits > wallet.available:
+		return operatorErrorf("team %s has %d credits available; %d cannot be withdrawn", fmt.Sprint(adj.team),
+			wallet.available, adj.credits)
+	case adj.kind == KindGrant && adj.credits > maxGranted+wallet.granted:
+		return operatorErrorf("team %s has already been granted %d credits; the limit is %d in total", fmt.Sprint(adj.team),
+			-wallet.granted, int64(maxGranted))
 	}
 	return nil
 }
@@ -91,10 +91,10 @@ func (b adjustment) checkAccounts(a balances) error {
 // limit of the team's keys and assistants.
 func (u Usage) checkLimits(limits access.Daily, amount int64, now time.Time) error {
 	switch {
-	case exceeds(limits.KeyCredits, u.countedKey, amount):
+	case exceeds(limits.KeyCredits, u.countedForKey, amount):
 		return dailyLimitError("connection", "This call would exceed the daily credit limit of this key or connection.",
 			u.Ends.Sub(now))
-	case exceeds(limits.TeamCredits, u.countedKeys, amount):
+	case exceeds(limits.TeamCredits, u.countedForKeys, amount):
 		return dailyLimitError("team", "This call would exceed the team's daily credit limit for keys and assistants.",
 			u.Ends.Sub(now))
 	}

@@ -26,12 +26,12 @@ func (s *Service) Refund(ctx context.Context, tx *db.Tx, reservation int64) (boo
 	return s.Settle(ctx, tx, reservation, 0)
 }
 
-func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, charge func(lockedReservation) int64) (bool, error) {
+func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, chargeFor func(lockedReservation) int64) (bool, error) {
 	r, err := s.lockReservation(ctx, tx, reservation)
 	if err != nil || r.state == stateSettled {
 		return false, err
 	}
-	charged := charge(r)
+	charged := chargeFor(r)
 	if charged < 0 || charged > r.amount {
 		return false, fmt.Errorf("reservation %d has %d credits and cannot be charged %d", reservation, r.amount,
 			charged)

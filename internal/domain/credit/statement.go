@@ -59,15 +59,15 @@ type StatementQuery struct {
 }
 
 // Items returns the transfers that span selects from a team's statement, newest first.
-func (s *Service) Items(ctx context.Context, team int64, span StatementQuery) ([]Item, error) {
-	args := []any{team, db.Micros(span.From), db.Micros(span.To)}
+func (s *Service) Items(ctx context.Context, team int64, query StatementQuery) ([]Item, error) {
+	args := []any{team, db.Micros(query.From), db.Micros(query.To)}
 	positionCondition := ""
-	if span.After.ID > 0 {
+	if query.After.ID > 0 {
 		positionCondition = ` AND (t.created_at, t.id) < (?, ?)`
-		args = append(args, db.Micros(span.After.At), span.After.ID)
+		args = append(args, db.Micros(query.After.At), query.After.ID)
 	}
-	out, err := db.AllSized(ctx, s.db, span.Limit, scanItem,
-		itemsQuery+positionCondition+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, span.Limit)...)
+	out, err := db.AllSized(ctx, s.db, query.Limit, scanItem,
+		itemsQuery+positionCondition+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, query.Limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the statement of team %d: %w", team, err)
 	}
@@ -75,12 +75,12 @@ func (s *Service) Items(ctx context.Context, team int64, span StatementQuery) ([
 }
 
 // ChargedIn returns the credits that a team was charged from span.From to span.To.
-func (s *Service) ChargedIn(ctx context.Context, team int64, span StatementQuery) (int64, error) {
+func (s *Service) ChargedIn(ctx context.Context, team int64, query StatementQuery) (int64, error) {
 	var out int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(SUM(e.amount), 0) FROM ledger_transfers t
 		JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'spent'
 		WHERE t.team_id = ? AND t.created_at >= ? AND t.created_at < ?`,
-		team, db.Micros(span.From), db.Micros(span.To)).Scan(&out)
+		team, db.Micros(query.From), db.Micros(query.To)).Scan(&out)
 	if err != nil {
 		return 0, fmt.Errorf("adding up the charges of team %d: %w", team, err)
 	}
@@ -102,15 +102,15 @@ func (s *Service) addSubjects(ctx context.Context, team int64, items []Item) err
 		job     string
 		subject Subject
 	}
-	subjectRows, err := db.All(ctx, s.db, func(rows *sql.Rows, k *row) error {
-		return rows.Scan(&k.job, &k.subject.Kind, &k.subject.Report, &k.subject.Platform, &k.subject.Name)
+	subjectRows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+		return rows.Scan(&r.job, &r.subject.Kind, &r.subject.Report, &r.subject.Platform, &r.subject.Name)
 	}, subjectsQuery+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("reading the subjects of team %d: %w", team, err)
 	}
 	subjectByJob := map[string]Subject{}
-	for _, k := range subjectRows {
-		subjectByJob[k.job] = k.subject
+	for _, r := range subjectRows {
+		subjectByJob[r.job] = r.subject
 	}
 	for i := range items {
 		if items[i].Subject.Name == "" {

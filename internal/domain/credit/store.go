@@ -38,13 +38,13 @@ type balances struct{ granted, available int64 }
 // lockWallet locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
 // wallet. Until then, the balances are 0.
 func (s *Service) lockWallet(ctx context.Context, tx *db.Tx, team int64) (balances, error) {
-	var a balances
+	var wallet balances
 	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).
-		Scan(&a.granted, &a.available)
+		Scan(&wallet.granted, &wallet.available)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return a, fmt.Errorf("locking the wallet of team %d: %w", team, err)
+		return wallet, fmt.Errorf("locking the wallet of team %d: %w", team, err)
 	}
-	return a, nil
+	return wallet, nil
 }
 
 // ensureWallet creates the team's wallet if it does not exist.

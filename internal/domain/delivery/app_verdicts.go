@@ -48,7 +48,7 @@ func (s *Service) listVerdicts(ctx context.Context, platform string) ([]delivery
 		ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id
 		JOIN social_accounts a ON a.id = d.account_id JOIN posts p ON p.id = d.post_id JOIN teams m ON m.id = d.team_id
 		WHERE t.result IN ('published', ?) AND (a.platform = ? OR ? = '') ORDER BY t.id`,
-		searchedAttempts, string(network.AppNotApproved), platform, platform)
+		maxSearchedAttempts, string(network.AppNotApproved), platform, platform)
 	if err != nil {
 		return nil, fmt.Errorf("reading the verdicts on apps: %w", err)
 	}
@@ -62,14 +62,14 @@ func (s *Service) appReader(ctx context.Context) func(account int64) string {
 	return func(account int64) string {
 		if _, known := apps[account]; !known {
 			g, _ := s.accounts.Grant(ctx, account)
-			apps[account] = appOf(g.Grant)
+			apps[account] = appKind(g.Grant)
 		}
 		return apps[account]
 	}
 }
 
-// appOf returns the kind of accounts that a grant's app connects.
-func appOf(g network.Grant) string {
+// appKind returns the kind of accounts that a grant's app connects.
+func appKind(g network.Grant) string {
 	if app := g.Extra["app"]; app != "" {
 		return app
 	}
@@ -113,35 +113,35 @@ type AppRejection struct {
 // AppRejections returns the newest rejection for each app and network code, newest first. It searches the newest 500
 // attempts.
 func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
-	answers, err := s.listVerdicts(ctx, "")
+	verdicts, err := s.listVerdicts(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	return listRejections(answers, s.appReader(ctx)), nil
+	return listRejections(verdicts, s.appReader(ctx)), nil
 }
 
 // listRejections returns the newest rejection for each app and network code, newest first. It does not read the apps of
 // networks that rejected nothing.
 func listRejections(verdicts []deliveryVerdict, readApp func(account int64) string) []AppRejection {
-	rejectingApps := map[string]bool{}
+	rejectingPlatforms := map[string]bool{}
 	for _, v := range verdicts {
-		rejectingApps[v.platform] = rejectingApps[v.platform] || !v.Accepted
+		rejectingPlatforms[v.platform] = rejectingPlatforms[v.platform] || !v.Accepted
 	}
 	var out []AppRejection
-	publishedApps := map[[2]string]bool{}
+	publishingApps := map[[2]string]bool{}
 	for _, v := range slices.Backward(verdicts) {
-		if !rejectingApps[v.platform] {
+		if !rejectingPlatforms[v.platform] {
 			continue
 		}
 		app := [2]string{v.platform, readApp(v.account)}
 		switch {
 		case v.Accepted:
-			publishedApps[app] = true
+			publishingApps[app] = true
 		case !slices.ContainsFunc(out, func(r AppRejection) bool {
 			return r.Platform == v.platform && r.App == app[1] && r.NetworkCode == v.NetworkCode
 		}):
 			out = append(out, AppRejection{v.AppVerdict, v.platform, app[1], network.NextStep(v.platform,
-				v.NetworkCode), publishedApps[app]})
+				v.NetworkCode), publishingApps[app]})
 		}
 	}
 	return out
@@ -158,7 +158,7 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 	}
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
 		"an audit, a permission or credit, or its settings may be outdated",
-		"platform", a.grant.Platform, "app", appOf(a.grant.Grant), "network_code", e.Code,
+		"platform", a.grant.Platform, "app", appKind(a.grant.Grant), "network_code", e.Code,
 		"next_step", network.NextStep(a.grant.Platform, e.Code), "post", a.d.PostID, "account", a.d.AccountID)
 }
 
@@ -167,7 +167,7 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 // calls readApp only for accounts whose verdicts matter.
 func (a *attempt) isKnownRejection(verdicts []deliveryVerdict, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeCallResult(e)
-	app := appOf(a.grant.Grant)
+	app := appKind(a.grant.Grant)
 	isOlder, appAccepted := false, false // whether v is older than the attempt; whether the app has published a post since
 	for _, v := range slices.Backward(verdicts) {
 		switch {

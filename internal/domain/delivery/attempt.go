@@ -84,7 +84,7 @@ func (a *attempt) run(ctx context.Context) error {
 // than the account's, such as Bluesky's video service, applies only to deliveries that failed there.
 func (a *attempt) mayCall() (time.Duration, bool) {
 	for _, s := range append(a.s.breakers.otherFailedServers(a.server, a.d.ID), a.server) {
-		if wait, may := a.s.breakers.allow(s, a.d.ID); !may {
+		if wait, ok := a.s.breakers.allow(s, a.d.ID); !ok {
 			return wait, false
 		}
 	}
@@ -95,7 +95,7 @@ func (a *attempt) mayCall() (time.Duration, bool) {
 // started.
 func (a *attempt) step(ctx context.Context) error {
 	if a.d.Phase == phasePlanned || a.d.Phase == phasePrepared {
-		if wait, may := a.mayCall(); !may {
+		if wait, ok := a.mayCall(); !ok {
 			return a.waitForCircuit(ctx, wait)
 		}
 	}

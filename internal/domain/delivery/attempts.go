@@ -35,8 +35,8 @@ const maxAttempts = 500
 // Attempts returns the last 500 attempts to publish a team's post, oldest first. It returns not_found if the team has
 // no such post.
 func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]AttemptLine, error) {
-	var one int
-	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts WHERE id = ? AND team_id = ?`, postID, team).Scan(&one)
+	var n int
+	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts WHERE id = ? AND team_id = ?`, postID, team).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.ItemNotFound()
 	}
@@ -50,9 +50,9 @@ func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]At
 // the post has no such account.
 func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string,
 	account int64) ([]AttemptLine, error) {
-	var one int
+	var n int
 	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts p JOIN post_targets t ON t.post_id = p.id WHERE p.id = ?
-		AND p.team_id = ? AND t.account_id = ?`, postID, team, account).Scan(&one)
+		AND p.team_id = ? AND t.account_id = ?`, postID, team, account).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.ItemNotFound()
 	}

@@ -8,7 +8,7 @@ import (
 
 const (
 	openAfterFailures = 5                // consecutive failed calls that open a circuit, from at least two deliveries
-	openWithin        = time.Minute      // period in which these calls must fail
+	failureWindow     = time.Minute      // period in which these calls must fail
 	minOpenTime       = 2 * time.Second  // time until the first probe; doubles with each failed probe
 	maxOpenTime       = time.Minute      // maximum time between probes
 	circuitIdleTime   = 10 * time.Minute // time after the last failure until a circuit is forgotten
@@ -66,17 +66,17 @@ func newBreakers(now func() time.Time) *breakers {
 
 // allow reports whether a delivery may call a server. If not, it returns how long to wait. The first caller after the
 // wait becomes the probe until recordResponse, recordFailure or releaseProbes is called.
-func (c *breakers) allow(s server, delivery string) (time.Duration, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	b := c.get(s)
+func (bs *breakers) allow(s server, delivery string) (time.Duration, bool) {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	b := bs.get(s)
 	switch {
 	case b == nil || b.openedAt.IsZero() || b.probe == delivery:
 		return 0, true
 	case b.probe != "":
 		return b.openTime, false
 	}
-	if wait := b.probeAt.Sub(c.now()); wait > 0 {
+	if wait := b.probeAt.Sub(bs.now()); wait > 0 {
 		return wait, false
 	}
 	b.probe = delivery
@@ -84,13 +84,13 @@ func (c *breakers) allow(s server, delivery string) (time.Duration, bool) {
 }
 
 // get returns the circuit of a server, or nil if the server has no recent failures.
-func (c *breakers) get(s server) *breaker {
-	found := c.byServer[s]
-	if found != nil && found.probe == "" && c.now().Sub(found.lastFailure) > circuitIdleTime {
-		delete(c.byServer, s)
+func (bs *breakers) get(s server) *breaker {
+	b := bs.byServer[s]
+	if b != nil && b.probe == "" && bs.now().Sub(b.lastFailure) > circuitIdleTime {
+		delete(bs.byServer, s)
 		return nil
 	}
-	return found
+	return b
 }
 
 // recordResponse records that a server accepted or rejected a request. It closes the circuit.
@@ -101,15 +101,15 @@ func (c *breakers) recordResponse(s server) {
 }
 
 // recordFailure records that a server did not respond or returned a server error.
-func (c *breakers) recordFailure(s server, delivery string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	b := c.get(s)
+func (bs *breakers) recordFailure(s server, delivery string) {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	b := bs.get(s)
 	if b == nil {
 		b = &breaker{openTime: minOpenTime, failedDeliveries: map[string]bool{}}
-		c.byServer[s] = b
+		bs.byServer[s] = b
 	}
-	now := c.now()
+	now := bs.now()
 	b.lastFailure, b.failedDeliveries[delivery] = now, true
 	switch {
 	case b.openedAt.IsZero():
@@ -124,44 +124,44 @@ func (c *breakers) recordFailure(s server, delivery string) {
 
 // shouldOpen reports whether the recent failures are frequent and come from several deliveries. A single post that
 // crashes a server must not block other posts.
-func (c *breaker) shouldOpen() bool {
-	c.failures = c.failures[max(0, len(c.failures)-openAfterFailures):]
-	first, last := c.failures[0], c.failures[len(c.failures)-1]
-	return len(c.failures) == openAfterFailures && last.at.Sub(first.at) <= openWithin &&
-		slices.ContainsFunc(c.failures, func(m failedCall) bool { return m.delivery != first.delivery })
+func (b *breaker) shouldOpen() bool {
+	b.failures = b.failures[max(0, len(b.failures)-openAfterFailures):]
+	first, last := b.failures[0], b.failures[len(b.failures)-1]
+	return len(b.failures) == openAfterFailures && last.at.Sub(first.at) <= failureWindow &&
+		slices.ContainsFunc(b.failures, func(f failedCall) bool { return f.delivery != first.delivery })
 }
 
 // releaseProbes is called when an attempt ends. If the attempt was a probe without a result, another delivery can
 // become the probe.
-func (c *breakers) releaseProbes(delivery string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, probed := range c.byServer {
-		if probed.probe == delivery {
-			probed.probe = ""
+func (bs *breakers) releaseProbes(delivery string) {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	for _, b := range bs.byServer {
+		if b.probe == delivery {
+			b.probe = ""
 		}
 	}
 }
 
 // otherFailedServers returns the platform's servers on which a call of the delivery failed, except the account's own
 // server.
-func (c *breakers) otherFailedServers(current server, delivery string) []server {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (bs *breakers) otherFailedServers(current server, delivery string) []server {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
 	var out []server
-	for s, failing := range c.byServer {
-		if s.platform == current.platform && s != current && failing.failedDeliveries[delivery] {
+	for s, b := range bs.byServer {
+		if s.platform == current.platform && s != current && b.failedDeliveries[delivery] {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func (c *breaker) state(now time.Time) CircuitState {
+func (b *breaker) state(now time.Time) CircuitState {
 	switch {
-	case c.openedAt.IsZero():
+	case b.openedAt.IsZero():
 		return Closed
-	case c.probe != "" || !now.Before(c.probeAt):
+	case b.probe != "" || !now.Before(b.probeAt):
 		return HalfOpen
 	}
 	return Open
@@ -170,16 +170,16 @@ func (c *breaker) state(now time.Time) CircuitState {
 // Circuit returns the state of this node's circuit for a network.
 func (s *Service) Circuit(platform string) Circuit { return s.breakers.worstCircuit(platform) }
 
-func (c *breakers) worstCircuit(platform string) Circuit {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (bs *breakers) worstCircuit(platform string) Circuit {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
 	worst := Circuit{State: Closed}
-	for s := range c.byServer {
-		b := c.get(s)
+	for s := range bs.byServer {
+		b := bs.get(s)
 		if b == nil || s.platform != platform {
 			continue
 		}
-		if state := b.state(c.now()); severity(state) > severity(worst.State) {
+		if state := b.state(bs.now()); severity(state) > severity(worst.State) {
 			worst = Circuit{state, b.openedAt}
 		}
 	}

@@ -10,17 +10,17 @@ import (
 
 // commit records the start of the commit and then makes the call that publishes the post.
 func (a *attempt) commit(ctx context.Context) error {
-	attempt, err := a.beginCall(ctx, "commit")
+	attemptID, err := a.beginCall(ctx, "commit")
 	if err != nil {
 		return err
 	}
 	failpoint.Point("before commit call")
-	return a.send(ctx, attempt)
+	return a.send(ctx, attemptID)
 }
 
 // send makes the call that publishes the post. It returns an error if the lease may have expired, because another node
 // may have sent the post since.
-func (a *attempt) send(ctx context.Context, attempt int64) error {
+func (a *attempt) send(ctx context.Context, attemptID int64) error {
 	if err := a.checkLease(); err != nil {
 		return err
 	}
@@ -32,14 +32,14 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 	a.reportCall(ctx, "commit", err)
 	if err == nil {
 		receipt.At = a.s.db.Now() // Use our clock here. The receipt of a lookup has the network's time.
-		return a.recordPublished(ctx, attempt, receipt)
+		return a.recordPublished(ctx, attemptID, receipt)
 	}
-	a.recordCallResult(ctx, attempt, err)
+	a.recordCallResult(ctx, attemptID, err)
 	switch errorClass(err) { //nolint:exhaustive // every other class is a rejection
 	case network.OutcomeUnknown:
 		return nil // The phase is committing, so the next step looks up the post.
 	case network.Duplicate:
-		if history, _, historyErr := commitHistory(ctx, a.s.db, a.d, attempt); historyErr != nil || !history.First.IsZero() {
+		if history, _, historyErr := commitHistory(ctx, a.s.db, a.d, attemptID); historyErr != nil || !history.First.IsZero() {
 			return historyErr // An earlier commit may have published the duplicate.
 		}
 	case network.Processing:

@@ -34,7 +34,7 @@ const maxUnconfirmed = 200 // per list
 // ListUnconfirmed returns up to 200 unconfirmed deliveries of a team, or of all teams if team is 0, oldest first.
 func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]UnconfirmedDelivery, error) {
 	ids := []string{}
-	unconfirmedList, err := db.All(ctx, s.db, func(rows *sql.Rows, d *UnconfirmedDelivery) error {
+	deliveries, err := db.All(ctx, s.db, func(rows *sql.Rows, d *UnconfirmedDelivery) error {
 		var id string
 		var since int64
 		err := rows.Scan(&id, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Username, &d.Excerpt, &since)
@@ -48,11 +48,11 @@ func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]Unconfirme
 		return nil, fmt.Errorf("listing unconfirmed accounts: %w", err)
 	}
 	for i, id := range ids {
-		if unconfirmedList[i].Attempts, err = listAttempts(ctx, s.db, `d.id = ?`, id); err != nil {
+		if deliveries[i].Attempts, err = listAttempts(ctx, s.db, `d.id = ?`, id); err != nil {
 			return nil, err
 		}
 	}
-	return unconfirmedList, nil
+	return deliveries, nil
 }
 
 // Decision is a person's statement about whether the network published the post.
@@ -174,9 +174,9 @@ func (s *Service) decisionResult(
 	ctx context.Context, tx *db.Tx, d delivery, decision Decision,
 ) (post.Result, phase, error) {
 	if !decision.Published {
-		r := failedResult("network_error", "")
-		r.RecordedByPerson = true
-		return r, phaseEnded, nil
+		result := failedResult("network_error", "")
+		result.RecordedByPerson = true
+		return result, phaseEnded, nil
 	}
 	if err := s.checkPermalink(ctx, tx, d, decision.Permalink); err != nil {
 		return post.Result{}, phaseEnded, err
@@ -187,14 +187,14 @@ func (s *Service) decisionResult(
 	if err != nil {
 		return post.Result{}, phaseEnded, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	r := post.Result{State: post.TargetPublished, PublishedAt: db.Time(at), Permalink: decision.Permalink,
+	result := post.Result{State: post.TargetPublished, PublishedAt: db.Time(at), Permalink: decision.Permalink,
 		NetworkID: d.NetworkID, RecordedByPerson: true}
 	finisher, err := s.finisher(ctx, tx, d.AccountID)
 	if err != nil || finisher == nil || len(finisher.FinishSteps(d.Draft)) == 0 {
-		return r, phaseEnded, err
+		return result, phaseEnded, err
 	}
-	r.NetworkID = cmp.Or(r.NetworkID, finisher.PostID(d.Draft, decision.Permalink))
-	return r, phaseFinishing, nil
+	result.NetworkID = cmp.Or(result.NetworkID, finisher.PostID(d.Draft, decision.Permalink))
+	return result, phaseFinishing, nil
 }
 
 // checkPermalink returns an error if address is not on the account's network. The app links to the address, so it must

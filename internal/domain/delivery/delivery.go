@@ -106,20 +106,20 @@ func New(d *db.DB, posts *post.Service, accounts *account.Service, library Libra
 
 // delivery is a stored delivery of one part of a post to one account.
 type delivery struct {
-	ID        string
-	TeamID    int64
-	PostID    string
-	AccountID int64
-	Part      int // of the thread; 0 is the post itself, comment.Part the first comment
-	JobID     string
-	Phase     phase
-	Draft     network.Draft
-	Tries     int // failed calls that were or will be repeated
-	Lookups   int // inconclusive lookups in a row
-	Epoch     int64
-	NetworkID string    // the network's ID of the published post
-	FirstAt   time.Time // first submission of this post to this account
-	CreatedAt time.Time
-	DueAt     time.Time // scheduled time for the first delivery of a due post; otherwise CreatedAt
-	Trace     string    // trace of the request that caused the delivery; see package tracing
+	ID               string
+	TeamID           int64
+	PostID           string
+	AccountID        int64
+	Part             int // of the thread; 0 is the post itself, comment.Part the first comment
+	JobID            string
+	Phase            phase
+	Draft            network.Draft
+	Tries            int // failed calls that were or will be repeated
+	Lookups          int // inconclusive lookups in a row
+	Epoch            int64
+	NetworkID        string    // the network's ID of the published post
+	FirstSubmittedAt time.Time // first submission of this post to this account
+	CreatedAt        time.Time
+	DueAt            time.Time // scheduled time for the first delivery of a due post; otherwise CreatedAt
+	Trace            string    // trace of the request that caused the delivery; see package tracing
 }

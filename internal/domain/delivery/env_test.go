@@ -231,7 +231,7 @@ func newEnvWith(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork, fi
 	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d,
 		tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: newTeam.ID, PersonID: owner.ID,
-		Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
+		Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.EffectiveCapabilities(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {
 		s.tools[op.Tool] = op
 	}

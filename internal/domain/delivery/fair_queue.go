@@ -53,14 +53,14 @@ type share struct {
 
 // before reports whether q precedes other: q has fewer running deliveries or, if the numbers are equal, had its last
 // turn earlier.
-func (q *share) before(other *share) bool {
-	return cmp.Or(cmp.Compare(q.running, other.running), cmp.Compare(q.lastTurn, other.lastTurn)) < 0
+func (s *share) before(other *share) bool {
+	return cmp.Or(cmp.Compare(s.running, other.running), cmp.Compare(s.lastTurn, other.lastTurn)) < 0
 }
 
-func (q *share) start(turn uint64) {
-	q.waiting--
-	q.running++
-	q.lastTurn = turn
+func (s *share) start(turn uint64) {
+	s.waiting--
+	s.running++
+	s.lastTurn = turn
 }
 
 func newFairQueue(maxRunning, maxPerNetwork int) *fairQueue {
@@ -68,56 +68,56 @@ func newFairQueue(maxRunning, maxPerNetwork int) *fairQueue {
 		idle: make(chan struct{}), queuedIDs: map[string]bool{}, networks: map[string]*networkQueue{}}
 }
 
-func (p *fairQueue) signal() {
+func (q *fairQueue) signal() {
 	select {
-	case p.changed <- struct{}{}:
+	case q.changed <- struct{}{}:
 	default:
 	}
 }
 
 // contains reports whether a delivery waits in the queue.
-func (p *fairQueue) contains(id string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.queuedIDs[id]
+func (q *fairQueue) contains(id string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.queuedIDs[id]
 }
 
 // add appends a delivery, unless it is already in the queue or the queue is full or closed.
-func (p *fairQueue) add(d queuedDelivery) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || p.queuedIDs[d.id] || len(p.queuedIDs) >= maxQueued {
+func (q *fairQueue) add(d queuedDelivery) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.queuedIDs[d.id] || len(q.queuedIDs) >= maxQueued {
 		return
 	}
-	network := p.networks[d.platform]
+	network := q.networks[d.platform]
 	if network == nil {
 		network = &networkQueue{teams: map[int64]*teamQueue{}}
-		p.networks[d.platform] = network
+		q.networks[d.platform] = network
 	}
 	team := network.teams[d.team]
 	if team == nil {
 		team = &teamQueue{}
 		network.teams[d.team] = team
 	}
-	p.queuedIDs[d.id] = true
+	q.queuedIDs[d.id] = true
 	network.waiting++
 	team.waiting++
 	team.ids = append(team.ids, d.id)
-	p.signal()
+	q.signal()
 }
 
 // next removes and returns the delivery that runs next. It reports false if the queue is empty or closed, or if no slot
 // is free. The caller must call release after the work.
-func (p *fairQueue) next() (queuedDelivery, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || p.running >= p.maxRunning {
+func (q *fairQueue) next() (queuedDelivery, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.running >= q.maxRunning {
 		return queuedDelivery{}, false
 	}
 	var d queuedDelivery
 	var nextNetwork *networkQueue
-	for platform, candidate := range p.networks {
-		if candidate.waiting > 0 && candidate.running < p.maxPerNetwork && (nextNetwork == nil || candidate.before(&nextNetwork.share)) {
+	for platform, candidate := range q.networks {
+		if candidate.waiting > 0 && candidate.running < q.maxPerNetwork && (nextNetwork == nil || candidate.before(&nextNetwork.share)) {
 			d.platform, nextNetwork = platform, candidate
 		}
 	}
@@ -131,55 +131,55 @@ func (p *fairQueue) next() (queuedDelivery, bool) {
 		}
 	}
 	d.id, nextTeam.ids = nextTeam.ids[0], nextTeam.ids[1:]
-	delete(p.queuedIDs, d.id)
-	p.turnCount++
-	p.running++
-	nextNetwork.start(p.turnCount)
-	nextTeam.start(p.turnCount)
+	delete(q.queuedIDs, d.id)
+	q.turnCount++
+	q.running++
+	nextNetwork.start(q.turnCount)
+	nextTeam.start(q.turnCount)
 	return d, true
 }
 
 // release frees the slot of a delivery.
-func (p *fairQueue) release(d queuedDelivery) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	network := p.networks[d.platform]
+func (q *fairQueue) release(d queuedDelivery) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	network := q.networks[d.platform]
 	team := network.teams[d.team]
-	p.running--
+	q.running--
 	network.running--
 	team.running--
 	if team.running == 0 && team.waiting == 0 {
 		delete(network.teams, d.team)
 	}
-	p.closeIdle()
-	p.signal()
+	q.closeIdle()
+	q.signal()
 }
 
 // close stops the queue from starting deliveries. The waiting deliveries are woken by another node, or by this node
 // after a restart.
-func (p *fairQueue) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.closed = true
-		p.closeIdle()
+func (q *fairQueue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.closed = true
+		q.closeIdle()
 	}
 }
 
 // closeIdle closes the channel idle if the queue is closed and no delivery runs.
-func (p *fairQueue) closeIdle() {
-	if p.closed && p.running == 0 {
-		close(p.idle)
+func (q *fairQueue) closeIdle() {
+	if q.closed && q.running == 0 {
+		close(q.idle)
 	}
 }
 
 // runningByNetwork returns the number of running deliveries by platform.
-func (p *fairQueue) runningByNetwork() map[string]int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make(map[string]int, len(p.networks))
-	for platform, l := range p.networks {
-		out[platform] = l.running
+func (q *fairQueue) runningByNetwork() map[string]int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := make(map[string]int, len(q.networks))
+	for platform, n := range q.networks {
+		out[platform] = n.running
 	}
 	return out
 }

@@ -52,55 +52,55 @@ func (a *attempt) finishSteps(ctx context.Context) error {
 			return err
 		}
 	}
-	answers, err := stepAnswers(ctx, a.s.db, a.d.ID)
+	results, err := listStepResults(ctx, a.s.db, a.d.ID)
 	if err != nil {
 		return err
 	}
 	steps := finisher.FinishSteps(a.d.Draft)
 	var wait time.Duration
 	for _, step := range steps {
-		if answer, found := answers[step]; found && !answer.isTemporary() {
+		if result, found := results[step]; found && !result.isTemporary() {
 			continue
 		}
-		answer, stepWait := a.tryStep(ctx, finisher, step)
+		result, stepWait := a.tryStep(ctx, finisher, step)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		answers[step] = answer
+		results[step] = result
 		wait = max(wait, stepWait)
 	}
 	a.d.Lookups++
 	if a.d.Lookups < maxFinishTries && slices.ContainsFunc(steps, func(step string) bool {
-		return answers[step].isTemporary()
+		return results[step].isTemporary()
 	}) {
 		return a.postpone(ctx, max(wait, backoff(a.d.Lookups+2)))
 	}
-	return a.recordFinished(ctx, failedSteps(steps, answers))
+	return a.recordFinished(ctx, failedSteps(steps, results))
 }
 
 // tryStep runs one step, if the post is known and the account is connected. It also returns how long to wait before the
 // step is repeated.
-func (a *attempt) tryStep(ctx context.Context, finisher network.Finisher, step string) (stepAnswer, time.Duration) {
+func (a *attempt) tryStep(ctx context.Context, finisher network.Finisher, step string) (stepResult, time.Duration) {
 	switch {
 	case a.d.NetworkID == "":
-		return stepAnswer{string(network.Rejected), network.CodePostUnknown}, 0
+		return stepResult{string(network.Rejected), network.CodePostUnknown}, 0
 	case a.grant.Lost:
-		return stepAnswer{string(network.ReconnectRequired), network.CodeAccountLost}, 0
+		return stepResult{string(network.ReconnectRequired), network.CodeAccountLost}, 0
 	}
 	err := a.finishStep(ctx, finisher, step)
 	result, code, _ := describeCallResult(err)
 	if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.RateLimited {
-		return stepAnswer{result, code}, min(e.RetryAt.Sub(a.s.db.Now()), maxRateLimitWait)
+		return stepResult{result, code}, min(e.RetryAt.Sub(a.s.db.Now()), maxRateLimitWait)
 	}
-	return stepAnswer{result, code}, 0
+	return stepResult{result, code}, 0
 }
 
 // failedSteps returns the steps that did not succeed.
-func failedSteps(steps []string, answers map[string]stepAnswer) []warning.FailedStep {
+func failedSteps(steps []string, results map[string]stepResult) []warning.FailedStep {
 	var out []warning.FailedStep
 	for _, step := range steps {
-		if answer := answers[step]; !answer.isDone() {
-			out = append(out, warning.FailedStep{Step: step, Code: answer.code})
+		if result := results[step]; !result.isDone() {
+			out = append(out, warning.FailedStep{Step: step, Code: result.code})
 		}
 	}
 	return out
@@ -110,7 +110,7 @@ func failedSteps(steps []string, answers map[string]stepAnswer) []warning.Failed
 // old one.
 func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, step string) error {
 	for {
-		attempt, err := a.beginCall(ctx, step)
+		attemptID, err := a.beginCall(ctx, step)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, ste
 		err = finisher.Finish(callCtx, a.grant.Grant, a.d.Draft, a.d.NetworkID, step, a.s.library.Files(a.d.TeamID))
 		endCall(span, err)
 		a.reportCall(ctx, step, err)
-		a.recordCallResult(ctx, attempt, err)
+		a.recordCallResult(ctx, attemptID, err)
 		if errorClass(err) != network.RefreshRequired || err == nil || a.refreshed {
 			return err
 		}
@@ -131,13 +131,13 @@ func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, ste
 	}
 }
 
-// stepAnswer is the last result of a step.
-type stepAnswer struct{ result, code string }
+// stepResult is the last result of a step.
+type stepResult struct{ result, code string }
 
-func (s stepAnswer) isDone() bool { return s.result == "answered" }
+func (s stepResult) isDone() bool { return s.result == "answered" }
 
 // isTemporary reports whether the step may succeed if it is repeated soon. A step without a result was interrupted.
-func (s stepAnswer) isTemporary() bool {
+func (s stepResult) isTemporary() bool {
 	switch network.ErrorClass(s.result) { //nolint:exhaustive // All other classes are permanent.
 	case "", network.Transient, network.RateLimited, network.Processing, network.OutcomeUnknown, network.HostBlocked:
 		return true
@@ -145,11 +145,11 @@ func (s stepAnswer) isTemporary() bool {
 	return false
 }
 
-// stepAnswers returns the last result of each call of a delivery, by call.
-func stepAnswers(ctx context.Context, q db.Querier, id string) (map[string]stepAnswer, error) {
-	out := map[string]stepAnswer{}
+// listStepResults returns the last result of each call of a delivery, by call.
+func listStepResults(ctx context.Context, q db.Querier, id string) (map[string]stepResult, error) {
+	out := map[string]stepResult{}
 	_, err := db.All(ctx, q, func(rows *sql.Rows, call *string) error {
-		var s stepAnswer
+		var s stepResult
 		err := rows.Scan(call, &s.result, &s.code)
 		out[*call] = s
 		return err

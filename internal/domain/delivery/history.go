@@ -19,7 +19,7 @@ const maxOtherPublications = 500
 // Lookups without a response count too, because the network may still be processing the request. If a node crashed
 // during a commit, the commit counts as lasting until the next attempt, because the node may have sent the request at
 // any time until it lost the lease.
-func commitHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
+func commitHistory(ctx context.Context, q db.Querier, d delivery, attemptID int64) (network.CommitHistory, bool, error) {
 	var firstAt, lastAt, unanswered, undecided int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1
 		ELSE 0 END), 0), COALESCE(SUM(CASE WHEN call = 'commit' AND result <> ? THEN 1 ELSE 0 END), 0),
@@ -29,7 +29,7 @@ func commitHistory(ctx context.Context, q db.Querier, d delivery, attempt int64)
 		FROM (SELECT id, call, started_at, ended_at, result, network_code, LEAD(started_at) OVER (ORDER BY id) AS next
 		FROM delivery_attempts WHERE delivery_id = ?) tried
 		WHERE id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
-		string(network.Processing), d.ID, attempt, string(network.OutcomeUnknown), string(network.Processing),
+		string(network.Processing), d.ID, attemptID, string(network.OutcomeUnknown), string(network.Processing),
 		string(network.Transient)).Scan(&unanswered, &undecided, &firstAt, &lastAt)
 	if err != nil {
 		return network.CommitHistory{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)

@@ -41,7 +41,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		if err != nil {
 			return err
 		}
-		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(firstAt), db.Time(createdAt)
+		d.Phase, d.Draft, d.FirstSubmittedAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(firstAt), db.Time(createdAt)
 		d.DueAt = d.CreatedAt
 		if dueAt > 0 && dueAt < createdAt && earlierDeliveries == 0 { // The post was neither published early nor retried.
 			d.DueAt = db.Time(dueAt)

@@ -15,26 +15,26 @@ import (
 
 // resolve looks up on the network whether a commit published the post.
 func (a *attempt) resolve(ctx context.Context) error {
-	attempt, err := a.beginCall(ctx, "resolve")
+	attemptID, err := a.beginCall(ctx, "resolve")
 	if err != nil {
 		return err
 	}
-	history, noAnswer, err := commitHistory(ctx, a.s.db, a.d, attempt)
+	history, noResponse, err := commitHistory(ctx, a.s.db, a.d, attemptID)
 	if err != nil {
 		return err
 	}
 	a.committedBefore = !history.First.IsZero()
 	verdict, receipt, err := a.lookUp(ctx, history)
-	a.recordCallResult(ctx, attempt, err)
+	a.recordCallResult(ctx, attemptID, err)
 	switch {
 	case verdict == network.Published:
-		return a.recordPublished(ctx, attempt, receipt)
+		return a.recordPublished(ctx, attemptID, receipt)
 	case verdict == network.Absent && err != nil:
 		return a.handleAbandoned(ctx, err)
 	case verdict == network.Absent && a.d.Phase == phaseUnconfirmed:
 		return a.finish(ctx, phaseEnded, failedResult("network_error", ""))
 	case verdict == network.Absent:
-		return a.resend(ctx, history, noAnswer)
+		return a.resend(ctx, history, noResponse)
 	case errorClass(err) == network.RefreshRequired && !a.refreshed:
 		return a.refreshGrant(ctx)
 	case errorClass(err) == network.Processing:
@@ -64,14 +64,14 @@ var errAmbiguous = &network.Error{Class: network.OutcomeUnknown,
 
 // belongsToOther reports whether a post that was found by its content may belong to another delivery with the same
 // words. In that case, this delivery must not count as published, because its own post would never be sent.
-func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
+func (a *attempt) belongsToOther(ctx context.Context, receipt network.Receipt) bool {
 	// The order matters: if the other delivery ends between the two checks, the second check finds its ID. On an error,
 	// assume that the post belongs to another delivery.
-	if rival, err := a.s.hasCompetingDelivery(ctx, a.d); err != nil || rival {
+	if hasRival, err := a.s.hasCompetingDelivery(ctx, a.d); err != nil || hasRival {
 		return true
 	}
 	published, err := otherPublications(ctx, a.s.db, a.d)
-	return err != nil || (network.CommitHistory{OtherPosts: published}).BelongsToOther(r.ID, r.Permalink)
+	return err != nil || (network.CommitHistory{OtherPosts: published}).BelongsToOther(receipt.ID, receipt.Permalink)
 }
 
 // hasCompetingDelivery reports whether another post has a part with the same words that is being published on the
@@ -115,19 +115,19 @@ func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 
 // resend commits again immediately after a lookup found nothing, unless the delivery must wait first. A commit without
 // a response may still publish the post. Therefore the delivery fails only if a lookup after quietTime finds nothing.
-func (a *attempt) resend(ctx context.Context, history network.CommitHistory, noAnswer bool) error {
+func (a *attempt) resend(ctx context.Context, history network.CommitHistory, noResponse bool) error {
 	a.d.Lookups = 0 // The network responds again.
 	now := a.s.db.Now()
 	sinceLastCommit := now.Sub(history.Last)
 	switch isLastTry := a.d.Tries+1 >= maxTries || now.Sub(history.First) > maxOutageWait; {
-	case isLastTry && noAnswer && sinceLastCommit < quietTime:
+	case isLastTry && noResponse && sinceLastCommit < quietTime:
 		return a.postpone(ctx, min(quietTime-sinceLastCommit, maxPollInterval))
 	case isLastTry:
 		return a.finish(ctx, phaseEnded, failedResult("network_error", ""))
 	case sinceLastCommit < backoff(a.d.Tries+1):
 		return a.postpone(ctx, backoff(a.d.Tries+1)-sinceLastCommit)
 	}
-	if wait, may := a.s.breakers.allow(a.server, a.d.ID); !may {
+	if wait, ok := a.s.breakers.allow(a.server, a.d.ID); !ok {
 		return a.postpone(ctx, wait)
 	}
 	a.d.Tries++

@@ -130,7 +130,7 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 		newTeam := must.Get(teamStore.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en",
 			Plan: "agency"}, owner.ID))(tb)
 		p.calls = append(p.calls, operation.Call{Actor: &access.Actor{TeamID: newTeam.ID, PersonID: owner.ID,
-			Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}})
+			Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.EffectiveCapabilities(access.Full, access.Owner)}})
 		ids := []int64{}
 		for _, net := range networks {
 			a := must.Get(accounts.Connect(ctx, newTeam.ID, net.Platform(), network.Credentials{}))(tb)

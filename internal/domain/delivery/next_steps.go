@@ -39,7 +39,7 @@ func (s *Service) NextSteps(ctx context.Context, team int64, postID string) ([]N
 		var d pendingDelivery
 		err := rows.Scan(&n.AccountID, &d.phase, &d.tries, &d.drafted, &d.lease, &d.notBefore, &d.wake, &d.created,
 			&d.lastCall)
-		n.Step, n.At = d.step(), d.at(now)
+		n.Step, n.At = d.step(), d.stepAt(now)
 		if n.Step == StepLookUp {
 			n.Until = db.Time(d.created).Add(unconfirmedLookupPeriod)
 		}
@@ -88,7 +88,7 @@ func (d pendingDelivery) step() Step {
 }
 
 // at returns the time of the step. It is zero if the step is due or running.
-func (d pendingDelivery) at(now time.Time) time.Time {
+func (d pendingDelivery) stepAt(now time.Time) time.Time {
 	at := d.notBefore
 	if d.phase == phaseUnconfirmed || d.phase.isPublished() {
 		at = max(at, d.wake)

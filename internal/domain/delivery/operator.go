@@ -26,10 +26,10 @@ func Phases() []string {
 
 // CountByPhase counts the unfinished deliveries of all teams.
 func (s *Service) CountByPhase(ctx context.Context) ([]PhaseCount, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *PhaseCount) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, c *PhaseCount) error {
 		var oldest int64
-		err := rows.Scan(&l.Phase, &l.Deliveries, &oldest)
-		l.Oldest = db.Time(oldest)
+		err := rows.Scan(&c.Phase, &c.Deliveries, &oldest)
+		c.Oldest = db.Time(oldest)
 		return err
 	}, `SELECT phase, COUNT(*), MIN(created_at) FROM deliveries WHERE phase <> 'ended' GROUP BY phase ORDER BY phase`)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Service) CountCalls(ctx context.Context, since time.Time) (map[string]C
 		SUM(CASE WHEN t.result IN ('rate', 'quota') THEN 1 ELSE 0 END)
 		FROM (SELECT id, delivery_id, started_at, call, result FROM delivery_attempts ORDER BY id DESC LIMIT ?) t
 		JOIN deliveries d ON d.id = t.delivery_id JOIN social_accounts a ON a.id = d.account_id
-		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.started_at >= ? GROUP BY a.platform`, countedAttempts, db.Micros(since))
+		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.started_at >= ? GROUP BY a.platform`, maxCountedAttempts, db.Micros(since))
 	if err != nil {
 		return nil, fmt.Errorf("counting calls: %w", err)
 	}
@@ -161,9 +161,9 @@ func (s *Service) CountCalls(ctx context.Context, since time.Time) (map[string]C
 }
 
 const (
-	countedAttempts  = 2000 // number of newest attempts that are counted
-	searchedAttempts = 500  // number of newest attempts that are searched
-	maxFailures      = 30   // maximum number of returned failures
+	maxCountedAttempts  = 2000 // number of newest attempts that are counted
+	maxSearchedAttempts = 500  // number of newest attempts that are searched
+	maxFailures         = 30   // maximum number of returned failures
 )
 
 // RecentFailures returns up to 30 failed calls among the newest 500 attempts, newest first.
@@ -178,7 +178,7 @@ func (s *Service) RecentFailures(ctx context.Context) ([]Failure, error) {
 		ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id
 		JOIN social_accounts a ON a.id = d.account_id
 		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.result NOT IN ('', 'answered', 'published',
-		'processing') ORDER BY t.id DESC LIMIT ?`, searchedAttempts, maxFailures)
+		'processing') ORDER BY t.id DESC LIMIT ?`, maxSearchedAttempts, maxFailures)
 	if err != nil {
 		return nil, fmt.Errorf("listing failed calls: %w", err)
 	}

@@ -40,7 +40,7 @@ func (a *attempt) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	submission := network.Submission{Seed: fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID), FirstSubmittedAt: a.d.FirstAt,
+	submission := network.Submission{Seed: fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID), FirstSubmittedAt: a.d.FirstSubmittedAt,
 		At: a.d.CreatedAt, Content: p.PartContent(t, language, a.d.Part)}
 	if a.d.Part != 0 {
 		reply, known := t.ReplyOf(a.d.Part)

@@ -61,11 +61,11 @@ func (a *attempt) saveDraft(ctx context.Context, name string) error {
 }
 
 // recordCallResult stores the result of a call in the delivery's history. If that fails, it only logs the error.
-func (a *attempt) recordCallResult(ctx context.Context, attempt int64, cause error) {
+func (a *attempt) recordCallResult(ctx context.Context, attemptID int64, cause error) {
 	result, code, text := describeCallResult(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ?, network_code = ?,
-			network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attempt)
+			network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attemptID)
 		return err
 	})
 	if err != nil {
@@ -126,26 +126,26 @@ func (a *attempt) postponeTx(ctx context.Context, tx *db.Tx, wait time.Duration)
 }
 
 // recordPublished ends the delivery as published.
-func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.Receipt) error {
-	at := r.At
+func (a *attempt) recordPublished(ctx context.Context, attemptID int64, receipt network.Receipt) error {
+	at := receipt.At
 	if at.IsZero() {
 		at = a.s.db.Now()
 	}
 	a.done = true
 	newPhase := phaseEnded
 	switch {
-	case r.Permalink == "" && r.ID != "" && a.hasPermalink():
+	case receipt.Permalink == "" && receipt.ID != "" && a.hasPermalink():
 		newPhase = phaseLinking
 	case len(a.finishStepNames()) > 0:
 		newPhase = phaseFinishing
 	}
 	err := a.s.db.InTx(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`,
-			db.Micros(tx.Now()), attempt); err != nil {
+			db.Micros(tx.Now()), attemptID); err != nil {
 			return err
 		}
 		result := post.Result{State: post.TargetPublished, PublishedAt: at.Truncate(time.Microsecond),
-			Permalink: r.Permalink, NetworkID: r.ID}
+			Permalink: receipt.Permalink, NetworkID: receipt.ID}
 		if a.d.Phase == phaseUnconfirmed { // The job has ended.
 			return endThread(ctx, tx, a.s.posts, a.d, newPhase, result, failedResult(threadInterrupted, ""))
 		}
@@ -168,10 +168,10 @@ func (a *attempt) hasPermalink() bool {
 }
 
 // finish ends the attempt with a result and the next phase.
-func (a *attempt) finish(ctx context.Context, newPhase phase, r post.Result) error {
+func (a *attempt) finish(ctx context.Context, newPhase phase, result post.Result) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error {
-		return a.finishTx(ctx, tx, newPhase, r)
+		return a.finishTx(ctx, tx, newPhase, result)
 	})
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", a.d.ID, err)
@@ -180,9 +180,9 @@ func (a *attempt) finish(ctx context.Context, newPhase phase, r post.Result) err
 }
 
 // finishTx is like finish, but uses the caller's transaction.
-func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, newPhase phase, r post.Result) error {
+func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, newPhase phase, result post.Result) error {
 	a.done = true
-	return recordResult(ctx, tx, a.s.posts, a.d, newPhase, r)
+	return recordResult(ctx, tx, a.s.posts, a.d, newPhase, result)
 }
 
 // failedResult returns the result of an account that failed.
@@ -198,14 +198,14 @@ func unconfirmedResult(message string) post.Result {
 // recordResult stores the result of a delivery and the next phase. It updates the post and the job. If another part or
 // the first comment follows, it inserts the delivery of that part.
 func recordResult(
-	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, r post.Result,
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, result post.Result,
 ) error {
-	part, hasMore, err := storeResult(ctx, tx, posts, d, newPhase, r)
+	nextPart, hasMore, err := storeResult(ctx, tx, posts, d, newPhase, result)
 	if err != nil {
 		return err
 	}
 	if hasMore {
-		if _, err := insertPart(ctx, tx, d, part); err != nil {
+		if _, err := insertPart(ctx, tx, d, nextPart); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func recordResult(
 // storeResult stores the result of a delivery and the next phase, and updates the post. If another part or the first
 // comment follows, it returns the number of that part and true.
 func storeResult(
-	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, r post.Result,
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, result post.Result,
 ) (int, bool, error) {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
@@ -231,7 +231,7 @@ func storeResult(
 	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?,
 		permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, not_before = 0, wake_at = ?,
 		ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE id = ? AND epoch = ?`,
-		string(newPhase), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
+		string(newPhase), string(result.State), result.ErrorCode, result.NetworkText, result.Permalink, result.NetworkID, d.Lookups, wake, now,
 		d.ID, d.Epoch)
 	if err != nil {
 		return 0, false, fmt.Errorf("ending delivery %s: %w", d.ID, err)
@@ -239,8 +239,8 @@ func storeResult(
 	if n == 0 {
 		return 0, false, errLeaseLost
 	}
-	r.Part = d.Part
-	return posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r)
+	result.Part = d.Part
+	return posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, result)
 }
 
 // countedSQL is an SQL condition. It selects the deliveries d that determine the result of their job. First comments

@@ -157,9 +157,9 @@ func (s *Service) lift(ctx context.Context, state restoreguard.State, report Res
 // unconfirmed.
 func (s *Service) checkConfigured(candidates []*candidate) error {
 	var platforms []string
-	for _, d := range candidates {
-		if _, err := s.accounts.Network(d.Platform); err != nil && !slices.Contains(platforms, d.Platform) {
-			platforms = append(platforms, d.Platform)
+	for _, c := range candidates {
+		if _, err := s.accounts.Network(c.Platform); err != nil && !slices.Contains(platforms, c.Platform) {
+			platforms = append(platforms, c.Platform)
 		}
 	}
 	if len(platforms) == 0 {
@@ -174,8 +174,8 @@ func (s *Service) checkConfigured(candidates []*candidate) error {
 // early could then be published again.
 func checkReached(candidates []*candidate) error {
 	var names []string
-	for _, d := range candidates {
-		if name := fmt.Sprintf("%s (account %d)", d.Platform, d.AccountID); d.retryable && !slices.Contains(names,
+	for _, c := range candidates {
+		if name := fmt.Sprintf("%s (account %d)", c.Platform, c.AccountID); c.retryable && !slices.Contains(names,
 			name) {
 			names = append(names, name)
 		}
@@ -194,19 +194,19 @@ func (s *Service) decideOutcomes(candidates []*candidate, maxLateness time.Durat
 	now := s.db.Now()
 	// If one account of a scheduled post has a result, the post is submitted for all its accounts.
 	submitted := map[string]bool{}
-	for _, d := range candidates {
-		if d.Outcome = d.outcome(now, maxLateness); d.Outcome == OutcomePublished {
-			d.Permalink = d.receipt.Permalink
+	for _, c := range candidates {
+		if c.Outcome = c.outcome(now, maxLateness); c.Outcome == OutcomePublished {
+			c.Permalink = c.receipt.Permalink
 		}
-		submitted[d.PostID] = submitted[d.PostID] || d.delivery.ID == "" && (d.Outcome == OutcomePublished ||
-			d.Outcome == OutcomeUnconfirmed)
+		submitted[c.PostID] = submitted[c.PostID] || c.delivery.ID == "" && (c.Outcome == OutcomePublished ||
+			c.Outcome == OutcomeUnconfirmed)
 	}
-	for _, d := range candidates {
-		if d.Outcome == OutcomePending &&
-			submitted[d.PostID] { // Submitting the account would publish the post early or despite a pause.
-			d.Outcome = OutcomeMissed
-			if d.isUncertain() {
-				d.Outcome = OutcomeUnconfirmed // The post may have been published on this account too.
+	for _, c := range candidates {
+		if c.Outcome == OutcomePending &&
+			submitted[c.PostID] { // Submitting the account would publish the post early or despite a pause.
+			c.Outcome = OutcomeMissed
+			if c.isUncertain() {
+				c.Outcome = OutcomeUnconfirmed // The post may have been published on this account too.
 			}
 		}
 	}
@@ -214,8 +214,8 @@ func (s *Service) decideOutcomes(candidates []*candidate, maxLateness time.Durat
 
 // addAccounts counts and lists the candidates.
 func (r *ResumeReport) addAccounts(candidates []*candidate) {
-	for _, d := range candidates {
-		switch d.Outcome {
+	for _, c := range candidates {
+		switch c.Outcome {
 		case OutcomePublished:
 			r.Published++
 		case OutcomeUnconfirmed:
@@ -225,15 +225,15 @@ func (r *ResumeReport) addAccounts(candidates []*candidate) {
 		case OutcomeMissed:
 			r.Missed++
 		case OutcomePending:
-			if !d.isUncertain() {
+			if !c.isUncertain() {
 				continue
 			}
 			r.UncertainFuture++
 		}
-		if d.Outcome != OutcomeUnconfirmed && d.Outcome != OutcomePending {
-			d.Reason = ""
+		if c.Outcome != OutcomeUnconfirmed && c.Outcome != OutcomePending {
+			c.Reason = ""
 		}
-		r.Accounts = append(r.Accounts, d.ResumedAccount)
+		r.Accounts = append(r.Accounts, c.ResumedAccount)
 	}
 	slices.SortStableFunc(r.Accounts, func(a, b ResumedAccount) int {
 		return cmp.Or(cmp.Compare(a.TeamID, b.TeamID), a.DueAt.Compare(b.DueAt), cmp.Compare(a.PostID, b.PostID))

@@ -17,9 +17,9 @@ import (
 func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, candidates []*candidate,
 	series []post.OverdueSeries) error {
 	byPost := map[string][]*candidate{}
-	for _, d := range candidates {
-		if d.Outcome != OutcomePending {
-			byPost[d.PostID] = append(byPost[d.PostID], d)
+	for _, c := range candidates {
+		if c.Outcome != OutcomePending {
+			byPost[c.PostID] = append(byPost[c.PostID], c)
 		}
 	}
 	for _, id := range slices.Sorted(keysOf(byPost)) {
@@ -44,12 +44,12 @@ func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, c
 // whileHeld runs a function in a transaction. It returns an error if the hold has ended, because deliveries may then be
 // running.
 func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State,
-	do func(context.Context, *db.Tx) error) error {
+	fn func(context.Context, *db.Tx) error) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := restoreguard.CheckUnchanged(ctx, tx, state); err != nil {
 			return err
 		}
-		return do(ctx, tx)
+		return fn(ctx, tx)
 	})
 }
 
@@ -68,7 +68,7 @@ func keysOf(byPost map[string][]*candidate) func(func(string) bool) {
 func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates []*candidate) error {
 	first, rejectionCode := candidates[0], ""
 	if first.delivery.ID == "" {
-		if !slices.ContainsFunc(candidates, func(d *candidate) bool { return d.Outcome != OutcomeSendLate }) {
+		if !slices.ContainsFunc(candidates, func(c *candidate) bool { return c.Outcome != OutcomeSendLate }) {
 			return nil
 		}
 		submitted, rejection, err := s.posts.ForceSubmit(ctx, tx, first.TeamID, first.PostID)
@@ -81,12 +81,12 @@ func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates [
 	if err != nil {
 		return err
 	}
-	for _, d := range candidates {
-		i := slices.IndexFunc(openDeliveries, func(u delivery) bool { return u.AccountID == d.AccountID })
-		if i < 0 || d.Outcome == OutcomeSendLate && rejectionCode == "" {
+	for _, c := range candidates {
+		i := slices.IndexFunc(openDeliveries, func(u delivery) bool { return u.AccountID == c.AccountID })
+		if i < 0 || c.Outcome == OutcomeSendLate && rejectionCode == "" {
 			continue
 		}
-		if err := s.applyOutcome(ctx, tx, openDeliveries[i], d, rejectionCode); err != nil {
+		if err := s.applyOutcome(ctx, tx, openDeliveries[i], c, rejectionCode); err != nil {
 			return err
 		}
 	}
@@ -106,9 +106,9 @@ func recordLookup(ctx context.Context, tx *db.Tx, d delivery, result string) err
 
 // phaseAfterPublishing returns the phase of a delivery whose post is published. Comments need no permalink, and only
 // the post itself may need further calls.
-func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d delivery, r post.Result) (phase, error) {
+func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d delivery, result post.Result) (phase, error) {
 	switch {
-	case r.Permalink == "" && r.NetworkID != "" && d.Part != comment.Part:
+	case result.Permalink == "" && result.NetworkID != "" && d.Part != comment.Part:
 		return phaseLinking, nil
 	case d.Part != 0:
 		return phaseEnded, nil

@@ -27,29 +27,29 @@ type candidate struct {
 }
 
 // isListed reports whether the network lists the candidate once it is published.
-func (d *candidate) isListed() bool { return !d.isStory && d.delivery.Part != comment.Part }
+func (c *candidate) isListed() bool { return !c.isStory && c.delivery.Part != comment.Part }
 
 // outcome returns the outcome of a candidate. Another account of the post may still change it; see decideOutcomes.
-func (d *candidate) outcome(now time.Time, maxLateness time.Duration) Outcome {
+func (c *candidate) outcome(now time.Time, maxLateness time.Duration) Outcome {
 	switch {
-	case d.lookedUp && d.verdict == network.Published:
+	case c.lookedUp && c.verdict == network.Published:
 		return OutcomePublished
-	case d.delivery.ID == "" && d.DueAt.After(now):
+	case c.delivery.ID == "" && c.DueAt.After(now):
 		return OutcomePending
-	case d.isUncertain():
+	case c.isUncertain():
 		return OutcomeUnconfirmed
-	case d.paused:
+	case c.paused:
 		return OutcomePending
-	case !d.lookedUp && d.delivery.Phase == phaseCommitting:
+	case !c.lookedUp && c.delivery.Phase == phaseCommitting:
 		return OutcomeSendLate // The delivery looks up the post before it commits again.
-	case now.Sub(d.DueAt) > maxLateness:
+	case now.Sub(c.DueAt) > maxLateness:
 		return OutcomeMissed
 	}
 	return OutcomeSendLate
 }
 
 // isUncertain reports whether the lookup was inconclusive.
-func (d *candidate) isUncertain() bool { return d.lookedUp && d.verdict == network.Unknown }
+func (c *candidate) isUncertain() bool { return c.lookedUp && c.verdict == network.Unknown }
 
 // listCandidates returns the accounts of unfinished deliveries and of scheduled posts. It includes future posts,
 // because they may have been published early.
@@ -93,7 +93,7 @@ func (s *Service) listOpen(ctx context.Context, q db.Querier, where string, args
 		var first, created int64
 		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.Part, &d.JobID, &phaseText, &draft, &d.Tries,
 			&d.Lookups, &d.Epoch, &d.NetworkID, &first, &created)
-		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
+		d.Phase, d.Draft, d.FirstSubmittedAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
 		return err
 	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, d.part, d.job_id, d.phase, d.draft, d.tries, d.looks, d.epoch,
 		d.network_id, d.first_at, d.created_at

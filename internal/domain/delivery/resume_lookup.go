@@ -24,8 +24,8 @@ const maxConcurrentLookups = 8
 // lookUpAccounts looks up the candidates of each account. It looks up several accounts concurrently.
 func (s *Service) lookUpAccounts(ctx context.Context, candidates []*candidate, since time.Time) {
 	byAccount := map[int64][]*candidate{}
-	for _, d := range candidates {
-		byAccount[d.AccountID] = append(byAccount[d.AccountID], d)
+	for _, c := range candidates {
+		byAccount[c.AccountID] = append(byAccount[c.AccountID], c)
 	}
 	slots := make(chan struct{}, maxConcurrentLookups)
 	var wg sync.WaitGroup
@@ -45,39 +45,39 @@ func (s *Service) lookUpAccounts(ctx context.Context, candidates []*candidate, s
 func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates []*candidate, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, accountLookupTimeout)
 	defer cancel()
-	for _, d := range candidates {
-		d.lookedUp, d.Reason = true, "The lookup on the network failed."
+	for _, c := range candidates {
+		c.lookedUp, c.Reason = true, "The lookup on the network failed."
 	}
 	grant, posts, incomplete, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
 	if err != nil {
 		s.log.WarnContext(ctx, "Looking up published posts failed", "account", account, "error", err)
-		for _, d := range candidates {
-			d.retryable, d.Reason = isTemporary(err), describeFailure(err)
+		for _, c := range candidates {
+			c.retryable, c.Reason = isTemporary(err), describeFailure(err)
 		}
 		return
 	}
-	for _, d := range candidates {
-		d.verdict, d.Reason = network.Absent, ""
+	for _, c := range candidates {
+		c.verdict, c.Reason = network.Absent, ""
 		if incomplete {
-			d.verdict, d.Reason = network.Unknown, "The network's list of posts may be incomplete."
+			c.verdict, c.Reason = network.Unknown, "The network's list of posts may be incomplete."
 		}
 	}
-	matchPosts(slices.DeleteFunc(slices.Clone(candidates), func(d *candidate) bool { return !d.isListed() }), posts)
+	matchPosts(slices.DeleteFunc(slices.Clone(candidates), func(c *candidate) bool { return !c.isListed() }), posts)
 	s.noteHidden(ctx, grant, candidates, since.Add(-maxClockSkew))
 	s.resolveCandidates(ctx, grant, candidates)
 }
 
 // resolveCandidates looks up each candidate whose request was fixed and that is not in the network's list.
 func (s *Service) resolveCandidates(ctx context.Context, grant account.Grant, candidates []*candidate) {
-	for _, d := range candidates {
-		switch fixed := d.delivery.Phase == phasePrepared || d.delivery.Phase == phaseCommitting; {
-		case fixed && d.verdict != network.Published:
-			s.resolveCandidate(ctx, grant, d)
-		case !fixed && (d.delivery.Part != 0 || d.isStory) && d.verdict == network.Absent:
-			d.verdict, d.Reason = network.Unknown, "The network's list of posts may omit replies, comments and stories."
+	for _, c := range candidates {
+		switch fixed := c.delivery.Phase == phasePrepared || c.delivery.Phase == phaseCommitting; {
+		case fixed && c.verdict != network.Published:
+			s.resolveCandidate(ctx, grant, c)
+		case !fixed && (c.delivery.Part != 0 || c.isStory) && c.verdict == network.Absent:
+			c.verdict, c.Reason = network.Unknown, "The network's list of posts may omit replies, comments and stories."
 		}
-		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {
-			d.verdict, d.Reason = network.Unknown, "The account shows one post that matches this and another post."
+		if c.verdict == network.Published && c.receipt.MatchedByContent && isTaken(candidates, c) {
+			c.verdict, c.Reason = network.Unknown, "The account shows one post that matches this and another post."
 		}
 	}
 }
@@ -95,20 +95,20 @@ func (s *Service) noteHidden(ctx context.Context, grant account.Grant, candidate
 		s.log.WarnContext(ctx, "Looking up hidden posts failed", "platform", grant.Platform, "error", err)
 		return
 	}
-	for _, d := range candidates {
-		i := slices.IndexFunc(hidden, func(f network.CollectedPost) bool { return sameText(d.text, f.Text) || samePrefix(d.text, f.Text) })
-		if d.isUncertain() && i >= 0 {
-			d.Reason = "The account has a private post that could be this one: " + hidden[i].URL
+	for _, c := range candidates {
+		i := slices.IndexFunc(hidden, func(p network.CollectedPost) bool { return sameText(c.text, p.Text) || samePrefix(c.text, p.Text) })
+		if c.isUncertain() && i >= 0 {
+			c.Reason = "The account has a private post that could be this one: " + hidden[i].URL
 		}
 	}
 }
 
 // isTaken reports whether the post that was found for a candidate was also found for another candidate.
-func isTaken(candidates []*candidate, d *candidate) bool {
+func isTaken(candidates []*candidate, c *candidate) bool {
 	return slices.ContainsFunc(candidates, func(other *candidate) bool {
-		return other != d && other.verdict == network.Published &&
-			(network.CommitHistory{OtherPosts: []string{other.receipt.ID, other.receipt.Permalink}}).BelongsToOther(d.receipt.ID,
-				d.receipt.Permalink)
+		return other != c && other.verdict == network.Published &&
+			(network.CommitHistory{OtherPosts: []string{other.receipt.ID, other.receipt.Permalink}}).BelongsToOther(c.receipt.ID,
+				c.receipt.Permalink)
 	})
 }
 
@@ -139,25 +139,25 @@ func describeFailure(err error) string {
 }
 
 // resolveCandidate looks up a candidate whose request was fixed before the hold.
-func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *candidate) {
+func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, c *candidate) {
 	n, err := s.accounts.Network(grant.Platform)
 	if err != nil {
-		d.verdict = network.Unknown
+		c.verdict = network.Unknown
 		return
 	}
-	t, _, err := commitHistory(ctx, s.db, d.delivery, 0)
+	history, _, err := commitHistory(ctx, s.db, c.delivery, 0)
 	if err != nil {
-		d.verdict = network.Unknown
+		c.verdict = network.Unknown
 		return
 	}
-	verdict, receipt, err := n.Resolve(ctx, grant.Grant, d.delivery.Draft, t)
+	verdict, receipt, err := n.Resolve(ctx, grant.Grant, c.delivery.Draft, history)
 	switch {
 	case verdict == network.Published:
-		d.verdict, d.receipt = verdict, receipt
+		c.verdict, c.receipt = verdict, receipt
 	case verdict == network.Unknown:
-		d.verdict, d.Reason = verdict, "The network does not say whether it published the post."
+		c.verdict, c.Reason = verdict, "The network does not say whether it published the post."
 	case isHidden(err):
-		d.verdict, d.Reason = network.Unknown, "The network has the post but does not show it."
+		c.verdict, c.Reason = network.Unknown, "The network has the post but does not show it."
 	case err != nil: // The network dropped the request, so a new request follows.
 	}
 }
@@ -203,7 +203,7 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	_, incomplete := n.(network.PartialLister)
 	incomplete = incomplete || collection.Truncated ||
 		len(collection.Posts) >= maxListedPosts // Check this before known posts are removed.
-	return grant, slices.DeleteFunc(collection.Posts, func(f network.CollectedPost) bool {
-		return history.BelongsToOther(f.ID, f.URL)
+	return grant, slices.DeleteFunc(collection.Posts, func(p network.CollectedPost) bool {
+		return history.BelongsToOther(p.ID, p.URL)
 	}), incomplete, nil
 }

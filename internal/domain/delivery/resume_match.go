@@ -15,44 +15,44 @@ import (
 // the beginning are the same, the network may have changed the text. The verdict is then unknown, and a person decides.
 func matchPosts(candidates []*candidate, posts []network.CollectedPost) {
 	matchedCandidates := map[*candidate]bool{}
-	unmatchedPosts := slices.DeleteFunc(slices.Clone(posts), func(f network.CollectedPost) bool {
-		d := nearest(f, candidatesFor(candidates, f, matchedCandidates, sameText))
-		if d == nil {
+	unmatchedPosts := slices.DeleteFunc(slices.Clone(posts), func(p network.CollectedPost) bool {
+		c := nearest(p, candidatesFor(candidates, p, matchedCandidates, sameText))
+		if c == nil {
 			return false
 		}
-		matchedCandidates[d] = true
-		d.verdict, d.Reason, d.receipt = network.Published, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
+		matchedCandidates[c] = true
+		c.verdict, c.Reason, c.receipt = network.Published, "", network.Receipt{ID: p.ID, Permalink: p.URL, At: p.PostedAt}
 		return true
 	})
-	for _, f := range unmatchedPosts {
+	for _, p := range unmatchedPosts {
 		reason := "The account shows a post with this text and another link: "
-		possibleMatches := candidatesFor(candidates, f, matchedCandidates, sameWords)
+		possibleMatches := candidatesFor(candidates, p, matchedCandidates, sameWords)
 		switch {
 		case len(possibleMatches) == 0:
 			reason, possibleMatches = "The account shows a post that could be this one: ", candidatesFor(candidates,
-				f, matchedCandidates,
+				p, matchedCandidates,
 				samePrefix)
-		case textWithoutLinks(f.Text) == "": // A post without text could be any candidate without text.
+		case textWithoutLinks(p.Text) == "": // A post without text could be any candidate without text.
 			reason = "The account shows a post without text that could be this one: "
 		}
-		for _, d := range possibleMatches { // The post is one of these candidates.
-			d.verdict, d.Reason = network.Unknown, reason+f.URL
+		for _, c := range possibleMatches { // The post is one of these candidates.
+			c.verdict, c.Reason = network.Unknown, reason+p.URL
 		}
 	}
 }
 
 // candidatesFor returns the unmatched candidates whose text matches a listed post. It returns the candidates that were
 // due when the post was published, or if there are none, the candidates that were due later.
-func candidatesFor(candidates []*candidate, f network.CollectedPost, matchedCandidates map[*candidate]bool,
+func candidatesFor(candidates []*candidate, p network.CollectedPost, matchedCandidates map[*candidate]bool,
 	matches func(postText, listedText string) bool) []*candidate {
 	var dueCandidates, earlyCandidates []*candidate
-	for _, d := range candidates {
+	for _, c := range candidates {
 		switch {
-		case matchedCandidates[d] || !matches(d.text, f.Text):
-		case d.DueAt.After(f.PostedAt.Add(maxClockSkew)):
-			earlyCandidates = append(earlyCandidates, d)
+		case matchedCandidates[c] || !matches(c.text, p.Text):
+		case c.DueAt.After(p.PostedAt.Add(maxClockSkew)):
+			earlyCandidates = append(earlyCandidates, c)
 		default:
-			dueCandidates = append(dueCandidates, d)
+			dueCandidates = append(dueCandidates, c)
 		}
 	}
 	if len(dueCandidates) > 0 {
@@ -63,11 +63,11 @@ func candidatesFor(candidates []*candidate, f network.CollectedPost, matchedCand
 
 // nearest returns the candidate whose due time is nearest to the time of a listed post, or nil if there are no
 // candidates.
-func nearest(f network.CollectedPost, candidates []*candidate) *candidate {
+func nearest(p network.CollectedPost, candidates []*candidate) *candidate {
 	var closest *candidate
-	for _, d := range candidates {
-		if closest == nil || d.DueAt.Sub(f.PostedAt).Abs() < closest.DueAt.Sub(f.PostedAt).Abs() {
-			closest = d
+	for _, c := range candidates {
+		if closest == nil || c.DueAt.Sub(p.PostedAt).Abs() < closest.DueAt.Sub(p.PostedAt).Abs() {
+			closest = c
 		}
 	}
 	return closest

@@ -94,7 +94,7 @@ func (a *attempt) handleRejection(ctx context.Context, restart phase, err error)
 	case network.Transient, network.OutcomeUnknown,
 		network.Processing: // The call published nothing, so it can be repeated.
 	}
-	if wait, may := a.mayCall(); !may {
+	if wait, ok := a.mayCall(); !ok {
 		return a.waitForCircuit(ctx, wait) // The whole network fails, so this does not count as a try.
 	}
 	return a.retry(ctx, restart, "network_error", e.Message, 0)

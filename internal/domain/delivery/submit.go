@@ -30,7 +30,7 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	for i, t := range o.Targets {
 		d := delivery{TeamID: o.Post.TeamID, PostID: o.Post.ID, AccountID: t.AccountID, Part: o.Post.NextPart(t), JobID: o.Job.ID}
 		var err error
-		if d.FirstAt, err = firstSubmission(ctx, tx, o.Post, t.AccountID); err != nil {
+		if d.FirstSubmittedAt, err = firstSubmission(ctx, tx, o.Post, t.AccountID); err != nil {
 			return err
 		}
 		if d.Draft, err = hiddenPostDraft(ctx, tx, d); err != nil {
@@ -54,12 +54,12 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 
 // insert stores a new delivery. The waker wakes the delivery after the duration wake, unless something else wakes it
 // earlier.
-func insert(ctx context.Context, tx *db.Tx, d *delivery, wake time.Duration) error {
+func insert(ctx context.Context, tx *db.Tx, d *delivery, wakeAfter time.Duration) error {
 	d.ID, d.Phase, d.CreatedAt = uuid.Must(uuid.NewV7()).String(), phasePlanned, tx.Now()
 	_, err := tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, part, job_id, phase, draft, first_at,
 		wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.ID, d.TeamID, d.PostID, d.AccountID, d.Part, d.JobID, string(d.Phase), string(d.Draft), db.Micros(d.FirstAt),
-		db.Micros(d.CreatedAt.Add(wake)), db.Micros(d.CreatedAt))
+		d.ID, d.TeamID, d.PostID, d.AccountID, d.Part, d.JobID, string(d.Phase), string(d.Draft), db.Micros(d.FirstSubmittedAt),
+		db.Micros(d.CreatedAt.Add(wakeAfter)), db.Micros(d.CreatedAt))
 	if err != nil {
 		return fmt.Errorf("inserting a delivery: %w", err)
 	}
@@ -83,20 +83,20 @@ func hiddenPostDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft,
 // firstSubmission returns the time that identifies a publication on the network. For a due post it is the scheduled
 // time, so that every copy of the database computes the same value. All parts of a thread have the same time.
 func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (time.Time, error) {
-	var firstAt int64
+	var firstSubmittedAt int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,
-		p.ID, account).Scan(&firstAt)
+		p.ID, account).Scan(&firstSubmittedAt)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the first delivery: %w", err)
 	}
 	switch {
-	case firstAt > 0:
-		return db.Time(firstAt), nil
+	case firstSubmittedAt > 0:
+		return db.Time(firstSubmittedAt), nil
 	case !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(tx.Now()):
 		return p.ScheduledAt, nil
 	}
 	return tx.Now(), nil
 }
 
-// rewakeAfter is how long the waker waits for the queue before it wakes a delivery again.
+// rewakeDelay is how long the waker waits for the queue before it wakes a delivery again.
 const rewakeAfter = 10 * time.Second

@@ -18,12 +18,12 @@ const threadInterrupted = "thread_interrupted"
 // insertPart inserts and returns the delivery of the given part, which comes after d's part. The new delivery is due
 // immediately.
 func insertPart(ctx context.Context, tx *db.Tx, d delivery, part int) (delivery, error) {
-	firstAt, err := firstSubmission(ctx, tx, post.Record{ID: d.PostID}, d.AccountID)
+	firstSubmittedAt, err := firstSubmission(ctx, tx, post.Record{ID: d.PostID}, d.AccountID)
 	if err != nil {
 		return delivery{}, err
 	}
 	next := delivery{
-		TeamID: d.TeamID, PostID: d.PostID, AccountID: d.AccountID, Part: part, JobID: d.JobID, FirstAt: firstAt,
+		TeamID: d.TeamID, PostID: d.PostID, AccountID: d.AccountID, Part: part, JobID: d.JobID, FirstSubmittedAt: firstSubmittedAt,
 	}
 	return next, insert(ctx, tx, &next, 0)
 }
@@ -31,14 +31,14 @@ func insertPart(ctx context.Context, tx *db.Tx, d delivery, part int) (delivery,
 // endThread stores the result of a delivery, as recordResult does. If another part or the first comment follows,
 // endThread stores restResult for it instead of sending it.
 func endThread(
-	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, r, restResult post.Result,
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, result, restResult post.Result,
 ) error {
-	part, hasMore, err := storeResult(ctx, tx, posts, d, newPhase, r)
+	nextPart, hasMore, err := storeResult(ctx, tx, posts, d, newPhase, result)
 	if err != nil {
 		return err
 	}
 	if hasMore {
-		following, err := insertPart(ctx, tx, d, part)
+		following, err := insertPart(ctx, tx, d, nextPart)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 
 const (
 	wakeInterval      = 250 * time.Millisecond // A due post must be published within two seconds.
-	wakeBatch         = 100
+	wakeBatchSize     = 100
 	heartbeatInterval = 5 * time.Second // time between two heartbeats of the queue
 	// Heartbeat is the kind of the queue's heartbeats.
 	Heartbeat = "heartbeat"
@@ -66,7 +66,7 @@ func (w *Waker) Run(ctx context.Context, report func(error)) {
 
 // Once releases due posts and wakes due deliveries.
 func (w *Waker) Once(ctx context.Context) error {
-	ids, err := due.List(ctx, w.s.db, wakeBatch)
+	ids, err := due.List(ctx, w.s.db, wakeBatchSize)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (w *Waker) wake(ctx context.Context) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 			`UPDATE deliveries SET wake_at = ? WHERE id IN (SELECT id FROM deliveries WHERE wake_at > 0
 				AND wake_at <= ? ORDER BY wake_at LIMIT ?) AND wake_at <= ? RETURNING id`,
-			db.Micros(now.Add(rewakeAfter)), db.Micros(now), wakeBatch, db.Micros(now))
+			db.Micros(now.Add(rewakeAfter)), db.Micros(now), wakeBatchSize, db.Micros(now))
 		if err != nil {
 			return fmt.Errorf("waking deliveries: %w", err)
 		}

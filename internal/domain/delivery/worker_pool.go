@@ -38,7 +38,7 @@ func (s *Service) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for {
-		for d, free := s.pending.next(); free; d, free = s.pending.next() {
+		for d, ok := s.pending.next(); ok; d, ok = s.pending.next() {
 			wg.Go(func() { s.work(ctx, d) })
 		}
 		select {
@@ -53,9 +53,9 @@ func (s *Service) Run(ctx context.Context) {
 func (s *Service) work(ctx context.Context, d queuedDelivery) {
 	defer s.pending.release(d)
 	defer func() {
-		if fault := recover(); fault != nil {
+		if recovered := recover(); recovered != nil {
 			s.log.ErrorContext(ctx, "Delivery attempt panicked; it is retried when its lease expires", "delivery",
-				d.id, "panic", fault, "stack", string(debug.Stack()))
+				d.id, "panic", recovered, "stack", string(debug.Stack()))
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)

@@ -11,9 +11,9 @@ import (
 )
 
 // exportPictures writes the profile picture of each account as account_pictures/ID.jpg or account_pictures/ID.png.
-func (s *Service) exportPictures(ctx context.Context, team int64, out *zip.Writer, alive func()) error {
-	return s.eachKeyPage(ctx, team, exportFile{keyColumn: "social_accounts", pageSize: defaultPage}, func(keys []any) error {
-		alive()
+func (s *Service) exportPictures(ctx context.Context, team int64, out *zip.Writer, keepAlive func()) error {
+	return s.eachKeyPage(ctx, team, exportFile{keyColumn: "social_accounts", pageSize: defaultPageSize}, func(keys []any) error {
+		keepAlive()
 		for _, account := range keys {
 			var kind string
 			var image []byte

@@ -26,20 +26,20 @@ var (
 func (s *Service) DeletePost(ctx context.Context, person, team int64, post string) error {
 	return s.DB.InTx(ctx, "leaving.delete_draft", func(ctx context.Context, tx *db.Tx) error {
 		var status string
-		var template, occurs, sent int64
+		var isTemplate, occursAt, sentAt int64
 		err := tx.QueryRow(ctx,
 			`SELECT status, is_template, occurs_at, (SELECT COUNT(*) FROM deliveries d WHERE d.post_id = posts.id) FROM posts
-		WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &occurs, &sent)
+		WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &isTemplate, &occursAt, &sentAt)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.ItemNotFound()
 		case err != nil:
 			return fmt.Errorf("reading a draft: %w", err)
-		case template > 0:
+		case isTemplate > 0:
 			return errSeries
-		case status != "draft" && status != "scheduled" || sent > 0:
+		case status != "draft" && status != "scheduled" || sentAt > 0:
 			return errNotDraft
-		case status == "scheduled" && occurs > 0:
+		case status == "scheduled" && occursAt > 0:
 			return errOccurrence
 		}
 		if _, err := removePosts(ctx, tx, []string{post}); err != nil {
@@ -60,12 +60,12 @@ func (s *Service) DeleteAssistant(ctx context.Context, person, team, connection 
 	return s.deleteKey(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errAssistantActive)
 }
 
-// deleteKey deletes a key or connection. It returns errActive if the SQL condition hasEnded is false.
-func (s *Service) deleteKey(ctx context.Context, person, team, key int64, kind, hasEnded string, errActive error) error {
+// deleteKey deletes a key or connection. It returns errActive if the SQL condition endedCondition is false.
+func (s *Service) deleteKey(ctx context.Context, person, team, key int64, kind, endedCondition string, errActive error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var ended int64
 		err := tx.QueryRow(ctx,
-			`SELECT CASE WHEN `+hasEnded+
+			`SELECT CASE WHEN `+endedCondition+
 				` THEN 1 ELSE 0 END FROM api_keys k JOIN memberships m ON m.team_id = k.team_id AND m.person_id = ? AND m.role = 'owner'
 			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&ended)
 		switch {

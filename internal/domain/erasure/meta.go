@@ -36,7 +36,7 @@ var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
 
 // verify checks a signed request. It returns the apps (keys of MetaSecrets) whose secret signed the request, and the
 // user's ID. Several apps can have the same secret.
-func (s *Service) verify(request string) ([]string, string, error) {
+func (s *Service) verifyRequest(request string) ([]string, string, error) {
 	mac, payload, ok := strings.Cut(request, ".")
 	signature, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))
 	if !ok || err != nil {
@@ -55,12 +55,12 @@ func (s *Service) verify(request string) ([]string, string, error) {
 		return nil, "", errSignature
 	}
 	slices.Sort(platforms)
-	user, err := readSigned(payload)
+	user, err := readUserID(payload)
 	return platforms, user, err
 }
 
-// readSigned returns the user's ID in the payload of a signed request.
-func readSigned(payload string) (string, error) {
+// readUserID returns the user's ID in the payload of a signed request.
+func readUserID(payload string) (string, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(payload, "="))
 	if err != nil {
 		return "", errSignature
@@ -77,7 +77,7 @@ func readSigned(payload string) (string, error) {
 // team and returns a code that lets the user check the result. If the same request arrives again, it returns the same
 // code and does not delete anything, so that accounts connected in the meantime are kept.
 func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string, error) {
-	platforms, user, err := s.verify(request)
+	platforms, user, err := s.verifyRequest(request)
 	if err != nil {
 		return "", err
 	}

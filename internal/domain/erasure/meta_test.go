@@ -46,7 +46,7 @@ func TestVerify(t *testing.T) {
 		"no user":        {sign("own", `{"algorithm":"HMAC-SHA256","user_id":""}`), nil, ""},
 		"algorithm none": {sign("own", `{"algorithm":"none","user_id":"12"}`), nil, ""},
 	} {
-		platforms, user, err := s.verify(c.request)
+		platforms, user, err := s.verifyRequest(c.request)
 		if c.user == "" {
 			if err == nil {
 				t.Errorf("%s: accepted", name)

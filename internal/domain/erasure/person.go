@@ -69,7 +69,7 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 		if err := ensureOperatorRemains(ctx, tx, 0, person, errOnlyOperator); err != nil {
 			return err
 		}
-		if err := s.erase(ctx, tx, person); err != nil {
+		if err := s.erasePerson(ctx, tx, person); err != nil {
 			return err
 		}
 		return bumpAccessVersion(ctx, tx)
@@ -77,18 +77,18 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 }
 
 // erase deletes a person's memberships, credentials and personal data. The row in people is kept, with only the ID.
-func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
+func (s *Service) erasePerson(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),
 		person).Scan(&email); err != nil {
 		return apierr.ItemNotFound()
 	}
-	var owned int64
+	var ownedTeams int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND role = 'owner'`,
-		person).Scan(&owned); err != nil {
+		person).Scan(&ownedTeams); err != nil {
 		return fmt.Errorf("counting the teams that a person owns: %w", err)
 	}
-	if owned > 0 {
+	if ownedTeams > 0 {
 		return errOwnsTeams
 	}
 	teams, err := db.All(ctx, tx, scanID, `SELECT team_id FROM memberships WHERE person_id = ? ORDER BY team_id`,

@@ -33,16 +33,16 @@ func (s *Service) DeletePendingTeams(ctx context.Context) error {
 
 // removeBatch deletes one batch of a team's data and reports whether no data is left.
 func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
-	if more, err := s.disconnect(ctx, team); more || err != nil {
+	if more, err := s.disconnectNext(ctx, team); more || err != nil {
 		return false, err
 	}
 	done := false
 	err := s.DB.InTx(ctx, "leaving.remove", func(ctx context.Context, tx *db.Tx) error {
 		done = false
-		var requestedBy, withPerson int64
+		var requestedBy, deleteAccount int64
 		err := tx.QueryRow(ctx,
 			`SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(),
-			team).Scan(&requestedBy, &withPerson)
+			team).Scan(&requestedBy, &deleteAccount)
 		if errors.Is(err, sql.ErrNoRows) {
 			done = true // Another node finished the deletion.
 			return nil
@@ -62,14 +62,14 @@ func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
 			return err
 		}
 		done = true
-		return s.finish(ctx, tx, team, requestedBy, withPerson > 0)
+		return s.finishDeletion(ctx, tx, team, requestedBy, deleteAccount > 0)
 	})
 	return done, err
 }
 
 // disconnect disconnects one of the team's accounts, so that its grant is revoked at the network. It reports whether
 // there may be more accounts.
-func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
+func (s *Service) disconnectNext(ctx context.Context, team int64) (bool, error) {
 	var requestedBy, account int64
 	err := s.DB.QueryRow(ctx,
 		`SELECT d.asked_by, a.id FROM team_deletions d JOIN social_accounts a ON a.team_id = d.team_id
@@ -229,7 +229,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 				return 0, fmt.Errorf("marking the file of media %d: %w", f.id, err)
 			}
 		}
-		if err := dropDerived(ctx, tx, f.id); err != nil {
+		if err := removeDerived(ctx, tx, f.id); err != nil {
 			return 0, err
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM media WHERE id = ?`, f.id); err != nil {
@@ -239,8 +239,8 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	return int64(len(files)), nil
 }
 
-// dropDerived deletes the records of files that were derived from an item. The media library's sweep deletes the files.
-func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
+// removeDerived deletes the records of files that were derived from an item. The media library's sweep deletes the files.
+func removeDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO media_pending (blob, deleting, created_at) SELECT blob, 1, ? FROM media_derived
 		WHERE media_id = ? AND blob <> ''`, db.Micros(tx.Now()), item)
@@ -254,7 +254,7 @@ func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 }
 
 // finish finishes a deletion: it removes the members and clears the team's row except for its ID.
-func (s *Service) finish(ctx context.Context, tx *db.Tx, team, requestedBy int64, deleteAccount bool) error {
+func (s *Service) finishDeletion(ctx context.Context, tx *db.Tx, team, requestedBy int64, deleteAccount bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("clearing team %d: %w", team, err)
 	}
@@ -272,7 +272,7 @@ func (s *Service) finish(ctx context.Context, tx *db.Tx, team, requestedBy int64
 		return fmt.Errorf("ending the deletion of team %d: %w", team, err)
 	}
 	if deleteAccount {
-		if err := s.erase(ctx, tx, requestedBy); err != nil && !errors.Is(err, errOwnsTeams) {
+		if err := s.erasePerson(ctx, tx, requestedBy); err != nil && !errors.Is(err, errOwnsTeams) {
 			return err // A person who now owns another team keeps the account.
 		}
 	}

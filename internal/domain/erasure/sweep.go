@@ -14,8 +14,8 @@ const (
 	requestRetention    = 365 * 24 * time.Hour // deletion requests, so that people can check their status
 )
 
-// sweeps are statements that delete old records.
-var sweeps = []struct {
+// sweepStatements are statements that delete old records.
+var sweepStatements = []struct {
 	statement string
 	retention time.Duration
 }{
@@ -35,7 +35,7 @@ var sweeps = []struct {
 // 1,000 of each. It returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
-	for _, sweep := range sweeps {
+	for _, sweep := range sweepStatements {
 		err := s.DB.InTx(ctx, "leaving.sweep", func(ctx context.Context, tx *db.Tx) error {
 			n, err := tx.Exec(ctx, sweep.statement, db.Micros(tx.Now().Add(-sweep.retention)))
 			total += n

@@ -59,7 +59,7 @@ var (
 // RequestDeletion starts the deletion of a team. Only the owner may call it, with the team's name as confirmation.
 // Publishing and the team's keys stop working, and the data is deleted in the background. If account is set, the
 // owner's account is deleted too. It returns an error if account is set and the owner belongs to another team.
-func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name string, account bool) error {
+func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name string, deleteAccount bool) error {
 	return s.DB.InTx(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.checkOwner(ctx, tx, person, team, name); err != nil {
 			return err
@@ -72,12 +72,12 @@ func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name 
 			team).Scan(&otherTeams); err != nil {
 			return fmt.Errorf("counting a person's teams: %w", err)
 		}
-		if account && otherTeams > 0 {
+		if deleteAccount && otherTeams > 0 {
 			return errOtherTeams
 		}
 		if _, err := tx.Exec(ctx,
 			`INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person,
-			db.Micros(tx.Now()), db.BoolToInt(account)); err != nil {
+			db.Micros(tx.Now()), db.BoolToInt(deleteAccount)); err != nil {
 			return fmt.Errorf("storing the deletion of team %d: %w", team, err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE teams SET deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()),
@@ -100,9 +100,9 @@ func (s *Service) checkOwner(ctx context.Context, tx *db.Tx, person, team int64,
 		&deletedAt); err != nil {
 		return apierr.ItemNotFound()
 	}
-	var one int
+	var found int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team,
-		person).Scan(&one)
+		person).Scan(&found)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.ItemNotFound()
@@ -167,15 +167,15 @@ type Progress struct {
 // Progress returns the progress of a team's deletion. It returns not_found if the team is not being deleted.
 func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 	var out Progress
-	var requested int64
+	var requestedAt int64
 	err := s.DB.QueryRow(ctx, `SELECT asked_at, removed FROM team_deletions WHERE team_id = ? AND ended_at = 0`,
-		team).Scan(&requested, &out.Removed)
+		team).Scan(&requestedAt, &out.Removed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the progress of deleting team %d: %w", team, err)
 	}
-	out.RequestedAt = db.Time(requested)
+	out.RequestedAt = db.Time(requestedAt)
 	return out, nil
 }

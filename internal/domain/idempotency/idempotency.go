@@ -31,7 +31,7 @@ func New(d *db.DB) *Store { return &Store{db: d} }
 // a time is written count as the same request. A paid call whose key was used for a different request is a separate
 // call, so Once calls work.
 func (s *Store) Once(
-	ctx context.Context, c pipeline.Claim, work func(context.Context, *db.Tx) (operation.Result, error),
+	ctx context.Context, c pipeline.Claim, fn func(context.Context, *db.Tx) (operation.Result, error),
 ) (operation.Result, bool, error) {
 	var (
 		out      operation.Result
@@ -48,7 +48,7 @@ func (s *Store) Once(
 			out, err = readResult(ctx, tx, c, hash)
 			return err
 		}
-		if out, err = work(ctx, tx); err != nil {
+		if out, err = fn(ctx, tx); err != nil {
 			return err
 		}
 		return saveResult(ctx, tx, c, hash, out)
@@ -68,17 +68,17 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 	now := db.Micros(tx.Now())
 	args := []any{c.APIKey, c.Key, c.Operation, hash, now, now + Retention.Microseconds()}
 	if !c.Paid {
-		n, err := tx.Exec(ctx, claimUnpaid, append(args, c.InstantHash())...)
+		n, err := tx.Exec(ctx, claimUnpaidSQL, append(args, c.InstantHash())...)
 		if err != nil || n != 1 {
-			return false, claimError(err)
+			return false, wrapClaimError(err)
 		}
 		return true, checkUnused(ctx, tx, c)
 	}
-	n, err := tx.Exec(ctx, claimPaid, args...)
+	n, err := tx.Exec(ctx, claimPaidSQL, args...)
 	if err == nil && n == 1 {
-		_, err = tx.Exec(ctx, markPaid, args...)
+		_, err = tx.Exec(ctx, markPaidSQL, args...)
 	}
-	return n == 1, claimError(err)
+	return n == 1, wrapClaimError(err)
 }
 
 // errInProgress does not wrap the lock timeout, because InTx would otherwise retry the transaction.
@@ -86,7 +86,7 @@ var errInProgress = apierr.New(apierr.IdempotencyKeyInProgress,
 	"The first request with this Idempotency-Key is still in progress. Repeat the request to get its result.").
 	WithRetryAfter(time.Second)
 
-func claimError(err error) error {
+func wrapClaimError(err error) error {
 	if db.IsLockTimeout(err) {
 		return errInProgress
 	}
@@ -97,21 +97,21 @@ func claimError(err error) error {
 }
 
 const (
-	claimUnpaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at,
+	claimUnpaidSQL = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at,
 		instant_hash) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key) DO UPDATE
 		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, instant_hash = excluded.instant_hash
 		WHERE idempotency_records.expires_at <= excluded.created_at`
 	// A paid call with the same key but a different request is a separate call.
-	claimPaid = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at)
+	claimPaidSQL = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key, request_hash) DO UPDATE
 		SET answer = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE paid_requests.expires_at <= excluded.created_at`
-	// markPaid reserves the key of a paid call, so that a later unpaid call with the same key is rejected. This record
+	// markPaidSQL reserves the key of a paid call, so that a later unpaid call with the same key is rejected. This record
 	// never has a result.
-	markPaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)
+	markPaidSQL = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key) DO UPDATE
 		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
@@ -122,8 +122,8 @@ const (
 var errKeyReused = apierr.New(apierr.IdempotencyKeyReused,
 	"This Idempotency-Key was already used for another request. Nothing was done. Use a new key for a new request.")
 
-// checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaid does not detect this if the
-// key had a record of an unpaid call when the paid call was made, because markPaid does not overwrite that record.
+// checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaidSQL does not detect this if the
+// key had a record of an unpaid call when the paid call was made, because markPaidSQL does not overwrite that record.
 func checkUnused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`,
@@ -138,21 +138,21 @@ func checkUnused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 }
 
 func readResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operation.Result, error) {
-	var storedHash, instants, answer []byte
+	var storedHash, instantHash, response []byte
 	query, args := `SELECT request_hash, instant_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`,
 		[]any{c.APIKey, c.Key}
 	if c.Paid {
 		query, args = `SELECT request_hash, NULL, answer FROM paid_requests
 		WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
 	}
-	if err := tx.QueryRow(ctx, query, args...).Scan(&storedHash, &instants, &answer); err != nil {
+	if err := tx.QueryRow(ctx, query, args...).Scan(&storedHash, &instantHash, &response); err != nil {
 		return operation.Result{}, fmt.Errorf("reading an idempotency record: %w", err)
 	}
-	sameInstants := len(instants) > 0 && bytes.Equal(instants, c.InstantHash())
+	sameInstants := len(instantHash) > 0 && bytes.Equal(instantHash, c.InstantHash())
 	if !bytes.Equal(storedHash, hash) && !sameInstants {
 		return operation.Result{}, errKeyReused
 	}
-	out, err := operation.DecodeResult(answer)
+	out, err := operation.DecodeResult(response)
 	if err != nil {
 		return operation.Result{}, fmt.Errorf("decoding a saved result: %w", err)
 	}
@@ -197,11 +197,11 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 				(SELECT key_id, key, request_hash FROM paid_requests WHERE expires_at <= ?
 		ORDER BY expires_at LIMIT ?)`,
 		} {
-			gone, err := tx.Exec(ctx, statement, now, now, sweepBatch)
+			deletedCount, err := tx.Exec(ctx, statement, now, now, sweepBatch)
 			if err != nil {
 				return err
 			}
-			n += gone
+			n += deletedCount
 		}
 		return nil
 	})

@@ -67,13 +67,13 @@ type Store struct {
 	db          *db.DB
 	results     map[Type]Result
 	maxInFlight int
-	waits       *waiters
+	waiters     *waiters
 }
 
 // NewStore returns a Store. results has an entry for each job type that has a result. maxInFlight is the maximum number
 // of unfinished jobs per team.
 func NewStore(d *db.DB, results map[Type]Result, maxInFlight int) *Store {
-	return &Store{db: d, results: results, maxInFlight: maxInFlight, waits: newWaiters()}
+	return &Store{db: d, results: results, maxInFlight: maxInFlight, waiters: newWaiters()}
 }
 
 // Params describes a job to create.
@@ -94,33 +94,33 @@ func (s *Store) Create(ctx context.Context, tx *db.Tx, p Params) (Record, error)
 // Start is like Create, but for work that a caller requested. It returns rate_limited with the scope jobs_in_flight if
 // the team has too many unfinished jobs. It locks the team's row, so that concurrent calls cannot exceed the limit.
 func (s *Store) Start(ctx context.Context, tx *db.Tx, p Params) (Record, error) {
-	var id, open int64
+	var id, unfinishedCount int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&id); err != nil {
 		return Record{}, fmt.Errorf("locking the team: %w", err)
 	}
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = ? AND is_counted = 1 AND finished_at = 0`,
-		p.TeamID).Scan(&open); err != nil {
+		p.TeamID).Scan(&unfinishedCount); err != nil {
 		return Record{}, fmt.Errorf("counting unfinished jobs: %w", err)
 	}
-	if open >= int64(s.maxInFlight) {
+	if unfinishedCount >= int64(s.maxInFlight) {
 		return Record{}, apierr.New(apierr.RateLimited,
 			"The team has too many unfinished jobs. Wait until one of them has finished.").
-			With("scope", "jobs_in_flight").WithRetryAfter(retryAfterFull)
+			With("scope", "jobs_in_flight").WithRetryAfter(inFlightRetryAfter)
 	}
 	return create(ctx, tx, p, 1)
 }
 
-// retryAfterFull is the suggested delay before a caller tries again.
-const retryAfterFull = 5 * time.Second
+// inFlightRetryAfter is the suggested delay before a caller tries again.
+const inFlightRetryAfter = 5 * time.Second
 
-func create(ctx context.Context, tx *db.Tx, p Params, counted int) (Record, error) {
+func create(ctx context.Context, tx *db.Tx, p Params, isCounted int) (Record, error) {
 	r := Record{ID: string(p.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: p.TeamID, Type: p.Type,
 		State: Pending, Subject: p.Subject,
 		Total: int64(p.Total), CreatedAt: tx.Now(), Reservation: p.Reservation}
 	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at, reservation_id,
 		is_counted, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation,
-		counted, tracing.Link(ctx))
+		isCounted, tracing.Link(ctx))
 	if err != nil {
 		return r, fmt.Errorf("creating a job: %w", err)
 	}
@@ -173,9 +173,9 @@ const columns = `id, team_id, type, state, subject, done, total, error_code, cre
 func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, error) {
 	var r Record
 	var kind, state string
-	var created, finished int64
+	var createdAt, finishedAt int64
 	err := q.QueryRow(ctx, `SELECT `+columns+` FROM jobs WHERE id = ? AND team_id = ?`, id, team).
-		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &created, &finished,
+		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &createdAt, &finishedAt,
 			&r.Reservation)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, apierr.ItemNotFound()
@@ -183,7 +183,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	if err != nil {
 		return r, fmt.Errorf("reading a job: %w", err)
 	}
-	r.Type, r.State, r.CreatedAt, r.FinishedAt = Type(kind), State(state), db.Time(created), db.Time(finished)
+	r.Type, r.State, r.CreatedAt, r.FinishedAt = Type(kind), State(state), db.Time(createdAt), db.Time(finishedAt)
 	return r, nil
 }
 

@@ -9,9 +9,9 @@ import (
 // lease cannot be renewed, so that the work stops. The returned function stops the renewals and cancels the context.
 func KeepLease(ctx context.Context, lease time.Duration, renew func(context.Context) error) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	finished := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(finished)
+		defer close(done)
 		tick := time.NewTicker(lease / 3)
 		defer tick.Stop()
 		for {
@@ -28,6 +28,6 @@ func KeepLease(ctx context.Context, lease time.Duration, renew func(context.Cont
 	}()
 	return ctx, func() {
 		cancel(nil)
-		<-finished
+		<-done
 	}
 }

@@ -116,20 +116,20 @@ func AccountMessage(code, permalink string) string {
 
 // Show returns the API representation of a record without its result.
 func Show(call operation.Call, r Record) Job {
-	e := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.IsFinished(), CreatedAt: call.Moment(r.CreatedAt),
+	out := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.IsFinished(), CreatedAt: call.Moment(r.CreatedAt),
 		FinishedAt: call.MomentOrNil(r.FinishedAt), Progress: JobProgress{r.Done, r.Total}}
 	if r.ErrorCode != "" {
-		e.Error = &JobError{r.ErrorCode, Message(r.ErrorCode)}
+		out.Error = &JobError{r.ErrorCode, Message(r.ErrorCode)}
 	}
-	return e
+	return out
 }
 
 // Summary describes the state of the job.
-func (e Job) Summary() string {
-	if e.Finished {
-		return "job " + e.JobID + " has ended, " + string(e.State)
+func (j Job) Summary() string {
+	if j.Finished {
+		return "job " + j.JobID + " has ended, " + string(j.State)
 	}
-	return "job " + e.JobID + " is " + string(e.State) + "; follow it with get_job until finished is true"
+	return "job " + j.JobID + " is " + string(j.State) + "; follow it with get_job until finished is true"
 }
 
 // GetInput selects a job and a page of its result.
@@ -153,7 +153,7 @@ func (s *Store) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_job", Method: http.MethodGet, Path: "/jobs/{job_id}", Needs: access.Read,
-			Success: http.StatusOK, Unmetered: true, Waits: true,
+			Success: http.StatusOK, Unmetered: true, MayWait: true,
 			Summary: "Get a job and its result",
 			Description: "Returns the state of a background job. When finished is true, result has the job's output. " +
 				"Use wait_seconds to wait for the job, or poll every few seconds. The call never counts against the " +

@@ -31,10 +31,10 @@ func (s *Store) CountEnded(ctx context.Context, since time.Time) ([]StateCount, 
 }
 
 func (s *Store) countByState(ctx context.Context, query string, args ...any) ([]StateCount, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *StateCount) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, c *StateCount) error {
 		var oldest int64
-		err := rows.Scan(&l.Type, &l.State, &l.Jobs, &oldest)
-		l.Oldest = db.Time(oldest)
+		err := rows.Scan(&c.Type, &c.State, &c.Jobs, &oldest)
+		c.Oldest = db.Time(oldest)
 		return err
 	}, query, args...)
 	if err != nil {
@@ -59,9 +59,9 @@ const maxFailed = 50
 // again, because their credits were refunded. Only the team may start the work again.
 func (s *Store) ListFailed(ctx context.Context, since time.Time) ([]FailedJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *FailedJob) error {
-		var at int64
-		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.Subject, &j.ErrorCode, &at)
-		j.At = db.Time(at)
+		var failedAt int64
+		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.Subject, &j.ErrorCode, &failedAt)
+		j.At = db.Time(failedAt)
 		return err
 	}, `SELECT id, team_id, type, subject, error_code, finished_at FROM jobs WHERE finished_at > ? AND state = ?
 		ORDER BY finished_at DESC, id LIMIT ?`, db.Micros(since), string(Failed), maxFailed)
@@ -90,9 +90,9 @@ const maxStuck = 50 // per list
 // they wait for people.
 func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *StuckJob) error {
-		var since, lease, wake int64
-		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.State, &since, &j.Starts, &lease, &wake)
-		j.Since, j.InProgress, j.WakesAt = db.Time(since), db.Time(lease).After(s.db.Now()), db.Time(wake)
+		var createdAt, leaseUntil, wakesAt int64
+		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.State, &createdAt, &j.Starts, &leaseUntil, &wakesAt)
+		j.Since, j.InProgress, j.WakesAt = db.Time(createdAt), db.Time(leaseUntil).After(s.db.Now()), db.Time(wakesAt)
 		return err
 	}, `SELECT id, team_id, type, state, created_at, epoch, lease_until, wake_at FROM jobs
 		WHERE finished_at = 0 AND created_at < ? AND type <> ? AND NOT EXISTS (SELECT 1 FROM upload_batches b

@@ -29,15 +29,15 @@ func (Wake) Kind() string { return "wake" }
 // Queue delivers wakes to worker nodes. Callers add wakes in their database transactions. Jobs can take minutes, so
 // they have their own workers and do not delay posts.
 type Queue struct {
-	db      *db.DB
-	client  *river.Client[*sql.Tx]
-	handler map[string]func(context.Context, string) error
-	started bool
+	db       *db.DB
+	client   *river.Client[*sql.Tx]
+	handlers map[string]func(context.Context, string) error
+	started  bool
 }
 
 const (
-	// pollEvery is short because a due post must be published within two seconds.
-	pollEvery = 200 * time.Millisecond
+	// pollInterval is short because a due post must be published within two seconds.
+	pollInterval = 200 * time.Millisecond
 	// wakeTimeout is the timeout for the work of one wake. It stops work that hangs. Each network call has a shorter
 	// timeout.
 	wakeTimeout = 5 * time.Minute
@@ -50,13 +50,13 @@ const (
 // NewQueue returns a Queue with two pools of the given number of workers: one for jobs, and one for all other work. The
 // queue accepts wakes immediately, but does not deliver them before Start is called.
 func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
-	q := &Queue{db: d, handler: map[string]func(context.Context, string) error{}}
+	q := &Queue{db: d, handlers: map[string]func(context.Context, string) error{}}
 	pool := river.NewWorkers()
-	river.AddWorker(pool, river.WorkFunc(q.work))
+	river.AddWorker(pool, river.WorkFunc(q.runHandler))
 	client, err := river.NewClient(pollingDriver{driver(d), d}, &river.Config{
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers},
 			jobsQueue: {MaxWorkers: workers}}, Workers: pool, Logger: log,
-		FetchPollInterval: pollEvery, FetchCooldown: pollEvery / 4, PollOnly: true,
+		FetchPollInterval: pollInterval, FetchCooldown: pollInterval / 4, PollOnly: true,
 		MaxAttempts: 1, JobTimeout: wakeTimeout,
 		CompletedJobRetentionPeriod: wakeRetention, DiscardedJobRetentionPeriod: wakeRetention,
 		CancelledJobRetentionPeriod: wakeRetention,
@@ -89,16 +89,16 @@ func MigrateQueue(ctx context.Context, d *db.DB, log *slog.Logger) error {
 }
 
 // Handle registers the function that does a kind of work. It must be called before Start.
-func (q *Queue) Handle(work string, do func(ctx context.Context, id string) error) {
-	q.handler[work] = do
+func (q *Queue) Handle(work string, fn func(ctx context.Context, id string) error) {
+	q.handlers[work] = fn
 }
 
-func (q *Queue) work(ctx context.Context, j *river.Job[Wake]) error {
-	do := q.handler[j.Args.Work]
-	if do == nil {
+func (q *Queue) runHandler(ctx context.Context, j *river.Job[Wake]) error {
+	fn := q.handlers[j.Args.Work]
+	if fn == nil {
 		return fmt.Errorf("no handler for the work %q", j.Args.Work)
 	}
-	return do(ctx, j.Args.ID)
+	return fn(ctx, j.Args.ID)
 }
 
 // Wake adds a wake for each ID to the queue, in the transaction tx. kind is the kind of work. The wakes are delivered

@@ -20,16 +20,16 @@ type pollingDriver struct {
 }
 
 // GetExecutor returns the executor that the queue polls with.
-func (s pollingDriver) GetExecutor() riverdriver.Executor {
-	return pollingExecutor{s.Driver.GetExecutor(), s.db}
+func (d pollingDriver) GetExecutor() riverdriver.Executor {
+	return pollingExecutor{d.Driver.GetExecutor(), d.db}
 }
 
 // UnwrapExecutor returns the executor that inserts wakes in a caller's transaction.
-func (s pollingDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
-	if !s.db.Postgres() { // With SQLite, the library uses SQLite's clock both to insert and to claim wakes.
-		return s.Driver.UnwrapExecutor(tx)
+func (d pollingDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
+	if !d.db.Postgres() { // With SQLite, the library uses SQLite's clock both to insert and to claim wakes.
+		return d.Driver.UnwrapExecutor(tx)
 	}
-	return insertingTx{s.Driver.UnwrapExecutor(tx), s.db}
+	return insertingTx{d.Driver.UnwrapExecutor(tx), d.db}
 }
 
 // insertingTx inserts wakes that are due by both the machine's clock and the database's clock. The library inserts
@@ -41,19 +41,19 @@ type insertingTx struct {
 }
 
 // JobInsertFastMany inserts wakes.
-func (e insertingTx) JobInsertFastMany(ctx context.Context,
+func (t insertingTx) JobInsertFastMany(ctx context.Context,
 	params *riverdriver.JobInsertFastManyParams) ([]*riverdriver.JobInsertFastResult, error) {
-	scheduledAt := dueNow(e.db.Now(), time.Now().UTC())
+	scheduledAt := dueNow(t.db.Now(), time.Now().UTC())
 	for _, p := range params.Jobs {
 		if p.ScheduledAt == nil {
 			p.ScheduledAt = &scheduledAt
 		}
 	}
-	put, err := e.ExecutorTx.JobInsertFastMany(ctx, params)
+	inserted, err := t.ExecutorTx.JobInsertFastMany(ctx, params)
 	if err != nil {
 		return nil, fmt.Errorf("inserting wakes: %w", err)
 	}
-	return put, nil
+	return inserted, nil
 }
 
 // dueNow returns the earlier of the two clocks' times. A wake with this time is due by both clocks.
@@ -71,21 +71,21 @@ type pollingExecutor struct {
 	db *db.DB
 }
 
-const anyAvailable = `SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = ?)`
+const anyAvailableQuery = `SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = ?)`
 
 // JobGetAvailable claims available wakes.
 func (e pollingExecutor) JobGetAvailable(ctx context.Context,
 	params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
 	var available bool
-	if err := e.db.QueryRow(ctx, anyAvailable, params.Queue).Scan(&available); err != nil {
+	if err := e.db.QueryRow(ctx, anyAvailableQuery, params.Queue).Scan(&available); err != nil {
 		return nil, fmt.Errorf("polling for wakes: %w", err)
 	}
 	if !available {
 		return &riverdriver.JobGetAvailableResult{}, nil
 	}
-	taken, err := e.Executor.JobGetAvailable(ctx, params)
+	claimed, err := e.Executor.JobGetAvailable(ctx, params)
 	if err != nil {
 		return nil, fmt.Errorf("claiming wakes: %w", err)
 	}
-	return taken, nil
+	return claimed, nil
 }

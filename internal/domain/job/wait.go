@@ -22,17 +22,17 @@ const (
 // waiters limits the number of calls that wait for jobs. Another node may end the job, so a waiting call polls the
 // job's record at increasing intervals. It does not keep a transaction open.
 type waiters struct {
-	slots   chan struct{}
-	ended   chan struct{}
-	endOnce sync.Once
+	slots    chan struct{}
+	shutdown chan struct{}
+	endOnce  sync.Once
 }
 
 func newWaiters() *waiters {
-	return &waiters{slots: make(chan struct{}, maxWaiters), ended: make(chan struct{})}
+	return &waiters{slots: make(chan struct{}, maxWaiters), shutdown: make(chan struct{})}
 }
 
 // EndWaits makes all current and later waits return immediately, because the process is shutting down.
-func (s *Store) EndWaits() { s.waits.endOnce.Do(func() { close(s.waits.ended) }) }
+func (s *Store) EndWaits() { s.waiters.endOnce.Do(func() { close(s.waiters.shutdown) }) }
 
 // wait waits until the job ends, the given number of seconds has passed, ctx is canceled, or EndWaits is called. It
 // returns the latest record. If too many calls are waiting, it returns immediately.
@@ -41,25 +41,25 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 		return r, nil
 	}
 	select {
-	case s.waits.slots <- struct{}{}:
-		defer func() { <-s.waits.slots }()
+	case s.waiters.slots <- struct{}{}:
+		defer func() { <-s.waiters.slots }()
 	default:
 		return r, nil
 	}
 	if call.ReleaseCapacity != nil {
 		call.ReleaseCapacity()
 	}
-	end := time.NewTimer(time.Duration(min(seconds, MaxWaitSeconds)) * time.Second)
-	defer end.Stop()
+	timer := time.NewTimer(time.Duration(min(seconds, MaxWaitSeconds)) * time.Second)
+	defer timer.Stop()
 	progress := progressReporter{call: call, startedAt: time.Now(), total: seconds}
 	for pause := minCheckInterval; !r.IsFinished(); pause = min(pause*3/2, maxCheckInterval) {
 		progress.report(r)
 		select {
 		case <-ctx.Done():
 			return r, nil
-		case <-s.waits.ended:
+		case <-s.waiters.shutdown:
 			return r, nil
-		case <-end.C:
+		case <-timer.C:
 			return r, nil
 		case <-time.After(pause):
 		}
@@ -81,18 +81,18 @@ type progressReporter struct {
 	lastMessage string
 }
 
-func (l *progressReporter) report(r Record) {
-	if l.call.OnProgress == nil {
+func (p *progressReporter) report(r Record) {
+	if p.call.OnProgress == nil {
 		return
 	}
 	message, now := "The job is "+string(r.State)+".", time.Now()
 	if r.Total > 0 {
 		message = fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total)
 	}
-	if message == l.lastMessage && now.Sub(l.reportedAt) < progressInterval {
+	if message == p.lastMessage && now.Sub(p.reportedAt) < progressInterval {
 		return
 	}
-	l.lastMessage, l.reportedAt = message, now
-	l.call.OnProgress(operation.Progress{Done: now.Sub(l.startedAt).Round(10 * time.Millisecond).Seconds(),
-		Total: float64(l.total), Message: message})
+	p.lastMessage, p.reportedAt = message, now
+	p.call.OnProgress(operation.Progress{Done: now.Sub(p.startedAt).Round(10 * time.Millisecond).Seconds(),
+		Total: float64(p.total), Message: message})
 }

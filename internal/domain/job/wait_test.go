@@ -87,7 +87,7 @@ func TestWaitLimit(t *testing.T) {
 			t.Errorf("%+v, %v after %v", got, err, time.Since(began))
 		}
 		for range maxWaiters {
-			w.waits.slots <- struct{}{}
+			w.waiters.slots <- struct{}{}
 		}
 		if got, err := w.get(t.Context(), MaxWaitSeconds); err != nil || got.Finished ||
 			time.Since(began) > MaxWaitSeconds*time.Second {
@@ -112,8 +112,8 @@ func TestWaitEndsEarly(t *testing.T) {
 			t.Errorf("the program ends: %+v, %v", got, err)
 		}
 		w.EndWaits()
-		if took := time.Since(began); took > (MaxWaitSeconds-5)*time.Second || len(w.waits.slots) != 0 {
-			t.Errorf("waited for %v; %d places are taken still", took, len(w.waits.slots))
+		if took := time.Since(began); took > (MaxWaitSeconds-5)*time.Second || len(w.waiters.slots) != 0 {
+			t.Errorf("waited for %v; %d places are taken still", took, len(w.waiters.slots))
 		}
 	})
 }

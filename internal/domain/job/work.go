@@ -33,20 +33,20 @@ type LeasedJob struct {
 }
 
 // Finish ends the job in the caller's transaction. It returns ErrLeaseLost if this process no longer holds the lease.
-func (h LeasedJob) Finish(ctx context.Context, tx *db.Tx, state State, errorCode string) error {
-	if err := h.Lock(ctx, tx); err != nil {
+func (j LeasedJob) Finish(ctx context.Context, tx *db.Tx, state State, errorCode string) error {
+	if err := j.Lock(ctx, tx); err != nil {
 		return err
 	}
-	return Finish(ctx, tx, h.ID, state, errorCode)
+	return Finish(ctx, tx, j.ID, state, errorCode)
 }
 
 // Lock locks the job's record until the transaction ends. It returns ErrLeaseLost if this process no longer holds the
 // lease.
-func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
-	n, err := tx.Exec(ctx, `UPDATE jobs SET epoch = epoch WHERE id = ? AND epoch = ? AND finished_at = 0`, h.ID,
-		h.Epoch)
+func (j LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
+	n, err := tx.Exec(ctx, `UPDATE jobs SET epoch = epoch WHERE id = ? AND epoch = ? AND finished_at = 0`, j.ID,
+		j.Epoch)
 	if err != nil {
-		return fmt.Errorf("locking job %s: %w", h.ID, err)
+		return fmt.Errorf("locking job %s: %w", j.ID, err)
 	}
 	if n == 0 {
 		return ErrLeaseLost
@@ -55,11 +55,11 @@ func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 }
 
 // Postpone releases the lease and schedules the next start of the job at the given time.
-func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
-	if err := h.Lock(ctx, tx); err != nil {
+func (j LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
+	if err := j.Lock(ctx, tx); err != nil {
 		return err
 	}
-	return wakeAt(ctx, tx, h.ID, at)
+	return wakeAt(ctx, tx, j.ID, at)
 }
 
 // wakeAt releases the lease of an unfinished job and schedules its next start.
@@ -91,18 +91,18 @@ func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 }
 
 // Handle registers the handler of a job type.
-func (w *Worker) Handle(t Type, do Handler) { w.handlers[t] = do }
+func (w *Worker) Handle(t Type, handler Handler) { w.handlers[t] = handler }
 
 const (
 	leaseDuration = 10 * time.Second // also how long a job is delayed if its node crashes
-	rewakeAfter   = 10 * time.Second // how long to wait for the queue before waking again
-	wakeEvery     = 500 * time.Millisecond
-	wakeBatch     = 100
+	rewakeDelay   = 10 * time.Second // how long to wait for the queue before waking again
+	wakeInterval  = 500 * time.Millisecond
+	wakeBatchSize = 100
 )
 
 // Submit adds a wake for a new job to the queue, in the transaction that creates the job.
 func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
-	if err := wakeAt(ctx, tx, id, tx.Now().Add(rewakeAfter)); err != nil {
+	if err := wakeAt(ctx, tx, id, tx.Now().Add(rewakeDelay)); err != nil {
 		return err
 	}
 	return w.queue.Wake(ctx, tx, workKind, id)
@@ -119,26 +119,26 @@ const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.NotHeld + `)`
 
 // runJob claims a job and does its work. It does nothing if the job has ended or another node holds its lease.
 func (w *Worker) runJob(ctx context.Context, id string) error {
-	h, acquired, err := w.claim(ctx, id)
+	j, acquired, err := w.claim(ctx, id)
 	if err != nil || !acquired {
 		return err
 	}
-	do := w.handlers[h.Type]
-	if do == nil {
-		return fmt.Errorf("no handler for jobs of the type %q", h.Type)
+	handler := w.handlers[j.Type]
+	if handler == nil {
+		return fmt.Errorf("no handler for jobs of the type %q", j.Type)
 	}
-	ctx, span := tracing.StartLinked(ctx, "job", h.trace)
-	span.Set("pressroom.job_id", h.ID)
-	span.Set("pressroom.job_type", string(h.Type))
-	span.SetID("pressroom.team_id", h.TeamID)
-	span.SetID("pressroom.attempt", h.Epoch)
-	leaseCtx, release := KeepLease(ctx, leaseDuration, func(ctx context.Context) error { return w.renew(ctx, h) })
+	ctx, span := tracing.StartLinked(ctx, "job", j.trace)
+	span.Set("pressroom.job_id", j.ID)
+	span.Set("pressroom.job_type", string(j.Type))
+	span.SetID("pressroom.team_id", j.TeamID)
+	span.SetID("pressroom.attempt", j.Epoch)
+	leaseCtx, release := KeepLease(ctx, leaseDuration, func(ctx context.Context) error { return w.renew(ctx, j) })
 	defer release()
-	err = do(leaseCtx, h)
+	err = handler(leaseCtx, j)
 	span.End(err)
 	if err != nil && !errors.Is(err, ErrLeaseLost) {
 		// The job is woken again when its lease expires.
-		w.log.ErrorContext(ctx, "Job failed; it is retried when its lease expires", "job", h.ID, "times", h.Epoch,
+		w.log.ErrorContext(ctx, "Job failed; it is retried when its lease expires", "job", j.ID, "times", j.Epoch,
 			"error", err)
 	}
 	return nil
@@ -147,38 +147,38 @@ func (w *Worker) runJob(ctx context.Context, id string) error {
 // claim takes a job's lease and reports whether it got the lease. It reports false if another node holds the lease, or
 // if the job has ended or may not run now.
 func (w *Worker) claim(ctx context.Context, id string) (LeasedJob, bool, error) {
-	var h LeasedJob
+	var j LeasedJob
 	err := w.db.InTx(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
-		until := db.Micros(tx.Now().Add(leaseDuration))
+		leaseUntil := db.Micros(tx.Now().Add(leaseDuration))
 		var team int64
 		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ?
 			WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+notHeldCondition+
 			` RETURNING team_id, epoch, trace`,
-			w.owner, until, until, id, db.Micros(tx.Now())).Scan(&team, &h.Epoch, &h.trace)
+			w.owner, leaseUntil, leaseUntil, id, db.Micros(tx.Now())).Scan(&team, &j.Epoch, &j.trace)
 		if err != nil {
 			return err
 		}
-		h.Record, err = Get(ctx, tx, team, id)
+		j.Record, err = Get(ctx, tx, team, id)
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return h, false, nil
+		return j, false, nil
 	}
 	if err != nil {
-		return h, false, fmt.Errorf("claiming job %s: %w", id, err)
+		return j, false, fmt.Errorf("claiming job %s: %w", id, err)
 	}
-	return h, true, nil
+	return j, true, nil
 }
 
-func (w *Worker) renew(ctx context.Context, h LeasedJob) error {
+func (w *Worker) renew(ctx context.Context, j LeasedJob) error {
 	ctx, cancel := context.WithTimeout(ctx, leaseDuration/3)
 	defer cancel()
 	return w.db.InTx(ctx, "job.renew", func(ctx context.Context, tx *db.Tx) error {
-		until := db.Micros(tx.Now().Add(leaseDuration))
+		leaseUntil := db.Micros(tx.Now().Add(leaseDuration))
 		n, err := tx.Exec(ctx, `UPDATE jobs SET lease_until = ?, wake_at = ? WHERE id = ? AND epoch = ?
-			AND finished_at = 0 AND owner <> ''`, until, until, h.ID, h.Epoch)
+			AND finished_at = 0 AND owner <> ''`, leaseUntil, leaseUntil, j.ID, j.Epoch)
 		if err != nil {
-			return fmt.Errorf("renewing the lease of job %s: %w", h.ID, err)
+			return fmt.Errorf("renewing the lease of job %s: %w", j.ID, err)
 		}
 		if n == 0 {
 			return ErrLeaseLost
@@ -189,7 +189,7 @@ func (w *Worker) renew(ctx context.Context, h LeasedJob) error {
 
 // Run wakes jobs that are due or whose lease has expired. It returns when ctx is canceled. Every worker node runs it.
 func (w *Worker) Run(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(wakeEvery)
+	tick := time.NewTicker(wakeInterval)
 	defer tick.Stop()
 	for {
 		if err := w.wake(ctx); err != nil && ctx.Err() == nil {
@@ -206,20 +206,20 @@ func (w *Worker) Run(ctx context.Context, report func(error)) {
 // wake adds wakes for due jobs to the queue.
 func (w *Worker) wake(ctx context.Context) error {
 	now := w.db.Now()
-	var waiting int
+	var dueCount int
 	err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+
-		notHeldCondition+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+		notHeldCondition+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&dueCount)
 	if err != nil {
 		return fmt.Errorf("finding jobs to wake: %w", err)
 	}
-	if waiting == 0 {
+	if dueCount == 0 {
 		return nil
 	}
 	return w.db.InTx(ctx, "job.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+
 				notHeldCondition+` ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
-			db.Micros(now.Add(rewakeAfter)), db.Micros(now), wakeBatch, db.Micros(now))
+			db.Micros(now.Add(rewakeDelay)), db.Micros(now), wakeBatchSize, db.Micros(now))
 		if err != nil {
 			return fmt.Errorf("waking jobs: %w", err)
 		}

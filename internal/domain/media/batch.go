@@ -16,17 +16,17 @@ import (
 
 // batchFileRecord is a stored file of a batch.
 type batchFileRecord struct {
-	id        string
-	digest    []byte
-	size      int64
-	name      string
-	mimeType  string
-	state     State
-	media     int64
-	reason    string
-	arrivedAt int64
-	byPage    bool   // added on the upload page, not described in advance
-	secret    string // set only for the response; the database has only its hash
+	id          string
+	digest      []byte
+	size        int64
+	name        string
+	mimeType    string
+	state       State
+	media       int64
+	reason      string
+	arrivedAt   int64
+	addedOnPage bool   // added on the upload page, not described in advance
+	secret      string // set only for the response; the database has only its hash
 }
 
 // batchRecord is a stored upload batch.
@@ -93,7 +93,7 @@ func insertFile(ctx context.Context, tx *db.Tx, b batchRecord, position int, f b
 		`INSERT INTO upload_files (id, job_id, team_id, position, sha256, size_bytes, file_name, mime_type,
 		secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state),
-		db.BoolToInt(f.byPage),
+		db.BoolToInt(f.addedOnPage),
 		f.arrivedAt, f.media, f.reason)
 	if err != nil {
 		return fmt.Errorf("opening an upload link: %w", err)
@@ -111,13 +111,13 @@ func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, defaultCode str
 	if err != nil {
 		return err
 	}
-	state, code := outcome(files, defaultCode)
+	state, code := batchOutcome(files, defaultCode)
 	return job.Finish(ctx, tx, id, state, code)
 }
 
-// outcome returns the final state and error code of a batch's job. defaultCode is the error code of files that have no
+// batchOutcome returns the final state and error code of a batch's job. defaultCode is the error code of files that have no
 // reason of their own.
-func outcome(files []batchFileRecord, defaultCode string) (job.State, string) {
+func batchOutcome(files []batchFileRecord, defaultCode string) (job.State, string) {
 	storedCount, code := 0, ""
 	for _, f := range files {
 		if f.state == Stored {
@@ -140,25 +140,25 @@ func outcome(files []batchFileRecord, defaultCode string) (job.State, string) {
 // readBatch returns a batch with its files, or sql.ErrNoRows.
 func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) (batchRecord, error) {
 	b := batchRecord{job: id}
-	var created, expires, closed int64
+	var createdAt, expiresAt, closedAt int64
 	err := q.QueryRow(ctx,
 		`SELECT team_id, person_id, key_id, folder_id, created_at, expires_at, closed_at FROM upload_batches
 		WHERE job_id = ?`+lock, id).
-		Scan(&b.team, &b.person, &b.key, &b.folder, &created, &expires, &closed)
+		Scan(&b.team, &b.person, &b.key, &b.folder, &createdAt, &expiresAt, &closedAt)
 	if err != nil {
 		return b, fmt.Errorf("reading an upload batch: %w", err)
 	}
-	b.createdAt, b.expiresAt, b.closed = db.Time(created), db.Time(expires), closed != 0
+	b.createdAt, b.expiresAt, b.closed = db.Time(createdAt), db.Time(expiresAt), closedAt != 0
 	b.files, err = readFiles(ctx, q, id)
 	return b, err
 }
 
 func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFileRecord, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, f *batchFileRecord) error {
-		var page int64
-		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &page, &f.arrivedAt, &f.media,
+		var byPageFlag int64
+		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &byPageFlag, &f.arrivedAt, &f.media,
 			&f.reason)
-		f.byPage = page != 0
+		f.addedOnPage = byPageFlag != 0
 		return err
 	}, `SELECT id, sha256, size_bytes, file_name, mime_type, state, by_page, arrived_at, media_id, reason
 		FROM upload_files WHERE job_id = ? ORDER BY position`, id)

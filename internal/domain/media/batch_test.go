@@ -290,7 +290,7 @@ func (m *model) work(t *rapid.T) {
 		}
 		r, err := job.Get(t.Context(), m.db, m.team, b.job)
 		must(t, err)
-		must(t, m.doImport(t.Context(), job.LeasedJob{Record: r}))
+		must(t, m.runImport(t.Context(), job.LeasedJob{Record: r}))
 		if !m.clock.Now().Before(b.expires) {
 			b.end(Expired)
 		}
@@ -305,7 +305,7 @@ func (m *model) compare(t *rapid.T) {
 		got := []modelFile{}
 		for _, f := range stored.files {
 			which := slices.IndexFunc(m.files, func(file []byte) bool { return int64(len(file)) == f.size })
-			got = append(got, modelFile{which, f.state, f.media, f.reason, f.byPage})
+			got = append(got, modelFile{which, f.state, f.media, f.reason, f.addedOnPage})
 		}
 		if diff := cmp.Diff(append([]modelFile{}, b.files...), got, cmp.AllowUnexported(modelFile{})); diff != "" {
 			t.Fatalf("batch %d (-model +stored)\n%s", n, diff)

@@ -84,7 +84,7 @@ var (
 // its name, type and size are kept for the record of that post. Scheduled posts and posts being sent block the
 // deletion. The sweep deletes the bytes.
 func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) error {
-	return s.change(ctx, call, "media.deleted", id, func(ctx context.Context, tx *db.Tx) error {
+	return s.runChange(ctx, call, "media.deleted", id, func(ctx context.Context, tx *db.Tx) error {
 		// Lock in the same order as uploads: the team's storage, then the item.
 		if _, err := s.lockUsage(ctx, tx, call.TeamID); err != nil {
 			return err

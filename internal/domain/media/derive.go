@@ -21,9 +21,9 @@ import (
 const (
 	// derivedLifetime is how long a derived file is kept. It is recreated on demand afterwards.
 	derivedLifetime = 30 * 24 * time.Hour
-	// maxDerived is the maximum number of derived files that are kept per item. If there are more, the oldest are
+	// maxDerivedFiles is the maximum number of derived files that are kept per item. If there are more, the oldest are
 	// deleted.
-	maxDerived = 24
+	maxDerivedFiles = 24
 	// deriveTimeout limits the work on one derived file. Callers may stop waiting earlier.
 	deriveTimeout = 10 * time.Minute
 	// derivedInfix separates the key of an item's blob from the unique suffix in a derived file's key.
@@ -66,8 +66,8 @@ var errUnchanged = errors.New("the item's own bytes can be used")
 
 // derive returns an open derived file. On first use it creates and caches the file. Concurrent calls on this node share
 // the work. If two nodes create the same file, the second to finish discards its copy.
-func (s *Service) derive(ctx context.Context, i Item, r transform) (derivedFile, blob.Reader, error) {
-	d, err := findDerived(ctx, s.db, i, r.variant)
+func (s *Service) derive(ctx context.Context, i Item, t transform) (derivedFile, blob.Reader, error) {
+	d, err := findDerived(ctx, s.db, i, t.variant)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
@@ -78,7 +78,7 @@ func (s *Service) derive(ctx context.Context, i Item, r transform) (derivedFile,
 			return d, opened, err
 		}
 	}
-	if d, err = s.deriveShared(ctx, i, r, d.blob); err != nil {
+	if d, err = s.deriveShared(ctx, i, t, d.blob); err != nil {
 		return d, nil, err
 	}
 	opened, err := s.openDerived(ctx, i, d)
@@ -94,8 +94,8 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derivedFile) (blob.
 
 // deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers stop
 // waiting, because its result is cached. missingBlob is the same as for makeDerived.
-func (s *Service) deriveShared(ctx context.Context, i Item, r transform, missingBlob string) (derivedFile, error) {
-	result := s.deriveGroup.DoChan(formatID(i.ID)+" "+r.variant, func() (_ any, err error) {
+func (s *Service) deriveShared(ctx context.Context, i Item, t transform, missingBlob string) (derivedFile, error) {
+	result := s.deriveGroup.DoChan(formatID(i.ID)+" "+t.variant, func() (_ any, err error) {
 		defer func() {
 			if p := recover(); p != nil { // otherwise singleflight would end the process
 				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)
@@ -105,24 +105,24 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r transform, missing
 		defer cancel()
 		if missingBlob == "" {
 			// The previous shared work may have ended after this caller looked for the file.
-			if d, err := findDerived(ctx, s.db, i, r.variant); !errors.Is(err, sql.ErrNoRows) {
+			if d, err := findDerived(ctx, s.db, i, t.variant); !errors.Is(err, sql.ErrNoRows) {
 				return d, err
 			}
 		}
-		return s.makeDerived(ctx, i, r, missingBlob)
+		return s.makeDerived(ctx, i, t, missingBlob)
 	})
 	select {
 	case <-ctx.Done():
 		return derivedFile{}, context.Cause(ctx)
-	case got := <-result:
-		d, _ := got.Val.(derivedFile)
-		return d, got.Err
+	case res := <-result:
+		d, _ := res.Val.(derivedFile)
+		return d, res.Err
 	}
 }
 
 // makeDerived creates and caches a derived file. missingBlob is the key of an earlier derived file whose bytes are
 // missing, or empty.
-func (s *Service) makeDerived(ctx context.Context, i Item, r transform, missingBlob string) (derivedFile, error) {
+func (s *Service) makeDerived(ctx context.Context, i Item, t transform, missingBlob string) (derivedFile, error) {
 	release, err := s.acquireVideo(ctx, i)
 	if err != nil {
 		return derivedFile{}, err
@@ -141,9 +141,9 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r transform, missingB
 		return derivedFile{}, fmt.Errorf("deriving a file: %w", err)
 	}
 	defer staged.Discard()
-	output, err := r.make(ctx, i, src, staged)
+	output, err := t.make(ctx, i, src, staged)
 	d := derivedFile{
-		media: i.ID, team: i.TeamID, variant: r.variant, mime: output.mime, size: staged.Size(), width: output.width,
+		media: i.ID, team: i.TeamID, variant: t.variant, mime: output.mime, size: staged.Size(), width: output.width,
 		height: output.height,
 	}
 	switch {
@@ -232,7 +232,7 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derivedFile, m
 	}
 	return d, dropDerived(ctx, tx,
 		`media_id = ? AND variant NOT IN (SELECT variant FROM media_derived WHERE media_id = ?
-			ORDER BY created_at DESC, variant LIMIT ?)`, d.media, d.media, maxDerived)
+			ORDER BY created_at DESC, variant LIMIT ?)`, d.media, d.media, maxDerivedFiles)
 }
 
 // findDerived returns a derived file. The error is sql.ErrNoRows if there is none.
@@ -248,12 +248,12 @@ func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (der
 	return d, nil
 }
 
-// dropDerived deletes the derived files that match a condition and queues their bytes for the sweep.
+// removeDerived deletes the derived files that match a condition and queues their bytes for the sweep.
 func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) error {
-	marked := append([]any{db.Micros(tx.Now())}, args...)
+	insertArgs := append([]any{db.Micros(tx.Now())}, args...)
 	if _, err := tx.Exec(ctx,
 		`INSERT INTO media_pending (blob, deleting, created_at) SELECT blob, 1, ? FROM media_derived
-		WHERE blob <> '' AND `+condition, marked...); err != nil {
+		WHERE blob <> '' AND `+condition, insertArgs...); err != nil {
 		return fmt.Errorf("queueing derived files for deletion: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE `+condition, args...); err != nil {

@@ -149,7 +149,7 @@ func (w fixture) checkDerived(t fatal, items ...Item) {
 	}
 }
 
-// TestDerivedFilesExpire checks that derived files are deleted with their item, by age, and beyond maxDerived. A lost
+// TestDerivedFilesExpire checks that derived files are deleted with their item, by age, and beyond maxDerivedFiles. A lost
 // file is recreated.
 func TestDerivedFilesExpire(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
@@ -166,7 +166,7 @@ func TestDerivedFilesExpire(t *testing.T) {
 		}
 		w.checkDerived(t, photo)
 
-		for n := range maxDerived + 3 {
+		for n := range maxDerivedFiles + 3 {
 			w.clock.Advance(time.Second)
 			_, opened, err := w.derive(t.Context(), photo,
 				transform{fmt.Sprint("test ", n), func(_ context.Context, _ Item, _ blob.Reader,
@@ -177,14 +177,14 @@ func TestDerivedFilesExpire(t *testing.T) {
 			must(t, err)
 			must(t, opened.Close())
 		}
-		if n := w.queryInt(t, `SELECT COUNT(*) FROM media_derived WHERE media_id = ?`, photo.ID); n != maxDerived {
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM media_derived WHERE media_id = ?`, photo.ID); n != maxDerivedFiles {
 			t.Errorf("an item has %d derived files", n)
 		}
 		w.sweep(t)
-		if got, want := len(w.blobs(t)), 2+maxDerived; got != want {
+		if got, want := len(w.blobs(t)), 2+maxDerivedFiles; got != want {
 			t.Errorf("%d blobs are stored, want %d", got, want)
 		}
-		w.clock.Advance(derivedLifetime - maxDerived*time.Second) // the oldest ones have expired
+		w.clock.Advance(derivedLifetime - maxDerivedFiles*time.Second) // the oldest ones have expired
 		w.sweep(t)
 		w.clock.Advance(time.Hour)
 		w.sweep(t)

@@ -10,14 +10,14 @@ import (
 )
 
 func insertDownload(ctx context.Context, tx *db.Tx, d download) error {
-	save := 0
-	if d.save {
-		save = 1
+	saveFlag := 0
+	if d.saveToLibrary {
+		saveFlag = 1
 	}
 	_, err := tx.Exec(ctx,
 		`INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, at_cursor,
 		to_fetch, save) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.job, d.team, d.person, d.key, d.platform, d.kind, d.username, d.cursor, d.limit, save)
+		d.job, d.team, d.person, d.key, d.platform, d.kind, d.username, d.cursor, d.limit, saveFlag)
 	if err != nil {
 		return fmt.Errorf("writing a download: %w", err)
 	}
@@ -26,13 +26,13 @@ func insertDownload(ctx context.Context, tx *db.Tx, d download) error {
 
 func readDownload(ctx context.Context, q db.Querier, id string) (download, error) {
 	d := download{job: id}
-	var save, fetched int64
+	var saveFlag, fetchedFlag int64
 	err := q.QueryRow(ctx,
 		`SELECT team_id, person_id, key_id, platform, type, username, at_cursor, to_fetch, save, fetched, next_cursor
 		FROM media_downloads WHERE job_id = ?`, id).
-		Scan(&d.team, &d.person, &d.key, &d.platform, &d.kind, &d.username, &d.cursor, &d.limit, &save, &fetched,
+		Scan(&d.team, &d.person, &d.key, &d.platform, &d.kind, &d.username, &d.cursor, &d.limit, &saveFlag, &fetchedFlag,
 			&d.nextCursor)
-	d.save, d.fetched = save != 0, fetched != 0
+	d.saveToLibrary, d.isFetched = saveFlag != 0, fetchedFlag != 0
 	if err != nil {
 		return d, fmt.Errorf("reading download %s: %w", id, err)
 	}
@@ -49,16 +49,16 @@ type profileItem struct {
 	width, height int
 	duration      time.Duration
 	media         int64
-	done          bool
+	isDone        bool
 	reason        string
 }
 
 func profileItems(ctx context.Context, q db.Querier, id string, from, limit int) ([]profileItem, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, i *profileItem) error {
-		var taken, duration, done int64
-		err := rows.Scan(&i.position, &i.item, &i.kind, &i.url, &taken, &i.caption, &i.width, &i.height, &duration,
-			&i.media, &done, &i.reason)
-		i.takenAt, i.duration, i.done = db.Time(taken), time.Duration(duration)*time.Microsecond, done != 0
+		var takenAt, duration, doneFlag int64
+		err := rows.Scan(&i.position, &i.item, &i.kind, &i.url, &takenAt, &i.caption, &i.width, &i.height, &duration,
+			&i.media, &doneFlag, &i.reason)
+		i.takenAt, i.duration, i.isDone = db.Time(takenAt), time.Duration(duration)*time.Microsecond, doneFlag != 0
 		return err
 	}, `SELECT position, item, kind, address, taken_at, caption, width, height, duration, media_id, done, reason
 		FROM media_download_items

@@ -47,7 +47,7 @@ type download struct {
 	platform, kind, username string
 	cursor                   string // where to start, in the provider's format
 	limit                    int
-	save, fetched            bool
+	saveToLibrary, isFetched bool
 	nextCursor               string // where to continue, in the provider's format
 }
 
@@ -67,7 +67,7 @@ func (s *Service) downloadProfile(
 	}
 	var record job.Record
 	err = call.InTx(ctx, s.db, "media.download", func(ctx context.Context, tx *db.Tx) error {
-		if d.save {
+		if d.saveToLibrary {
 			if err := s.requireDisk(ctx, 0); err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (s *Service) price(ctx context.Context, call operation.Call, in DownloadInp
 func (s *Service) newDownload(ctx context.Context, call operation.Call, in DownloadInput) (download, error) {
 	d := download{
 		team: call.TeamID, person: call.PersonID, key: call.KeyID, platform: in.Platform, kind: in.Type,
-		limit: in.Limit, save: in.SaveToLibrary,
+		limit: in.Limit, saveToLibrary: in.SaveToLibrary,
 	}
 	if in.Type == provider.Avatar {
 		d.limit = 1
@@ -173,34 +173,34 @@ func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) 
 
 // runDownload runs content_fetch jobs. It stores the provider's response once, then adds each file. A retry resumes
 // where the last attempt stopped.
-func (s *Service) runDownload(ctx context.Context, h job.LeasedJob) error {
-	d, err := readDownload(ctx, s.db, h.ID)
+func (s *Service) runDownload(ctx context.Context, j job.LeasedJob) error {
+	d, err := readDownload(ctx, s.db, j.ID)
 	if err != nil {
 		return err
 	}
-	if h.Epoch > maxTries {
-		return s.endDownload(ctx, h, job.Failed, "internal_error")
+	if j.Epoch > maxTries {
+		return s.endDownload(ctx, j, job.Failed, "internal_error")
 	}
-	if !d.fetched {
-		code, err := s.listProfile(ctx, h, d)
+	if !d.isFetched {
+		code, err := s.listProfile(ctx, j, d)
 		if err != nil {
 			return err
 		}
 		if code != "" {
-			return s.endDownload(ctx, h, job.Failed, code)
+			return s.endDownload(ctx, j, job.Failed, code)
 		}
 	}
-	if d.save {
-		if err := s.saveItems(ctx, h, d); err != nil {
+	if d.saveToLibrary {
+		if err := s.saveItems(ctx, j, d); err != nil {
 			return err
 		}
 	}
-	return s.completeDownload(ctx, h)
+	return s.completeDownload(ctx, j)
 }
 
 // listProfile queries the provider and stores its response. It returns an error code if the download failed
 // permanently.
-func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) (string, error) {
+func (s *Service) listProfile(ctx context.Context, j job.LeasedJob, d download) (string, error) {
 	if s.Provider == nil {
 		return "not_offered", nil
 	}
@@ -216,35 +216,35 @@ func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) 
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("calling the provider: %w", err)
 	case err != nil:
-		s.Log.WarnContext(ctx, "querying the provider of profile media failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "querying the provider of profile media failed", "job", j.ID, "error", err)
 		return "source_unavailable", nil
 	}
 	if !provider.HasPages(d.kind) {
 		page.Next = ""
 	}
-	return "", s.savePage(ctx, h, page)
+	return "", s.savePage(ctx, j, page)
 }
 
-func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.Page) error {
+func (s *Service) savePage(ctx context.Context, j job.LeasedJob, page provider.Page) error {
 	return s.db.InTx(ctx, "media.download_page", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Lock(ctx, tx); err != nil {
+		if err := j.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE media_downloads SET fetched = 1, next_cursor = ? WHERE job_id = ?`, page.Next,
-			h.ID); err != nil {
+			j.ID); err != nil {
 			return fmt.Errorf("storing a provider's response: %w", err)
 		}
 		for i, item := range page.Items {
 			_, err := tx.Exec(ctx,
 				`INSERT INTO media_download_items (job_id, position, item, kind, address, taken_at, caption, width,
 		height, duration) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				h.ID, i, item.ID, item.Kind, item.URL, db.Micros(item.TakenAt), item.Caption, item.Width, item.Height,
+				j.ID, i, item.ID, item.Kind, item.URL, db.Micros(item.TakenAt), item.Caption, item.Width, item.Height,
 				item.Duration.Microseconds())
 			if err != nil {
 				return fmt.Errorf("storing an item of a profile: %w", err)
 			}
 		}
-		if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ?`, len(page.Items), h.ID); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ?`, len(page.Items), j.ID); err != nil {
 			return fmt.Errorf("storing the number of items of a profile: %w", err)
 		}
 		return nil
@@ -252,26 +252,26 @@ func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.P
 }
 
 // saveItems adds the files of a download to the library one by one.
-func (s *Service) saveItems(ctx context.Context, h job.LeasedJob, d download) error {
-	items, err := profileItems(ctx, s.db, h.ID, 0, d.limit)
+func (s *Service) saveItems(ctx context.Context, j job.LeasedJob, d download) error {
+	items, err := profileItems(ctx, s.db, j.ID, 0, d.limit)
 	if err != nil {
 		return err
 	}
 	for _, i := range items {
-		if i.done {
+		if i.isDone {
 			continue
 		}
-		if err := s.saveItem(ctx, h, d, i); err != nil {
+		if err := s.saveItem(ctx, j, d, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i profileItem) error {
+func (s *Service) saveItem(ctx context.Context, j job.LeasedJob, d download, i profileItem) error {
 	staged, err := s.beginForJob(ctx, d.team)
 	if isPermanent(err) {
-		return s.failItem(ctx, h, i, rejectionReason(err))
+		return s.failItem(ctx, j, i, rejectionReason(err))
 	}
 	if err != nil {
 		return fmt.Errorf("staging a downloaded file: %w", err)
@@ -279,16 +279,16 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 	defer staged.Discard()
 	if err := s.Provider.Fetch(ctx, i.url, staged.max, staged); err != nil {
 		if isPermanent(err) {
-			return s.failItem(ctx, h, i, rejectionReason(err))
+			return s.failItem(ctx, j, i, rejectionReason(err))
 		}
 		if errors.Is(err, provider.ErrTooLarge) {
-			return s.failItem(ctx, h, i, rejectionReason(staged.tooLarge))
+			return s.failItem(ctx, j, i, rejectionReason(staged.tooLarge))
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("fetching a download: %w", err)
 		}
-		s.Log.WarnContext(ctx, "fetching a profile's file failed", "job", h.ID, "item", i.position, "error", err)
-		return s.failItem(ctx, h, i, "source_unavailable")
+		s.Log.WarnContext(ctx, "fetching a profile's file failed", "job", j.ID, "item", i.position, "error", err)
+		return s.failItem(ctx, j, i, "source_unavailable")
 	}
 	e, err := s.inspect(ctx, staged)
 	if err == nil {
@@ -296,12 +296,12 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 			owner: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, folderName: DownloadsFolder,
 			name: downloadName(d, i),
 			onAdded: func(ctx context.Context, tx *db.Tx, stored Item, _ bool) error {
-				return finishItem(ctx, tx, h, i, stored.ID, "")
+				return finishItem(ctx, tx, j, i, stored.ID, "")
 			},
 		})
 	}
 	if isPermanent(err) {
-		return s.failItem(ctx, h, i, rejectionReason(err))
+		return s.failItem(ctx, j, i, rejectionReason(err))
 	}
 	return err
 }
@@ -315,29 +315,29 @@ func downloadName(d download, i profileItem) string {
 	return strings.Join(append(parts, i.item), " ")
 }
 
-func (s *Service) failItem(ctx context.Context, h job.LeasedJob, i profileItem, reason string) error {
+func (s *Service) failItem(ctx context.Context, j job.LeasedJob, i profileItem, reason string) error {
 	return s.db.InTx(ctx, "media.item", func(ctx context.Context, tx *db.Tx) error {
-		return finishItem(ctx, tx, h, i, 0, reason)
+		return finishItem(ctx, tx, j, i, 0, reason)
 	})
 }
 
 // finishItem records the outcome of an item and deletes the stored network URL of the file.
-func finishItem(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, mediaID int64, reason string) error {
-	if err := h.Lock(ctx, tx); err != nil {
+func finishItem(ctx context.Context, tx *db.Tx, j job.LeasedJob, i profileItem, mediaID int64, reason string) error {
+	if err := j.Lock(ctx, tx); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx,
 		`UPDATE media_download_items SET done = 1, media_id = ?, reason = ?, address = ''
-		WHERE job_id = ? AND position = ?`, mediaID, reason, h.ID, i.position)
+		WHERE job_id = ? AND position = ?`, mediaID, reason, j.ID, i.position)
 	if err != nil {
 		return fmt.Errorf("recording a downloaded item: %w", err)
 	}
-	return job.Advance(ctx, tx, h.ID, i.position+1)
+	return job.Advance(ctx, tx, j.ID, i.position+1)
 }
 
 // completeDownload ends a download after the provider has responded. The download is charged even if nothing was found.
-func (s *Service) completeDownload(ctx context.Context, h job.LeasedJob) error {
-	items, err := profileItems(ctx, s.db, h.ID, 0, maxItems)
+func (s *Service) completeDownload(ctx context.Context, j job.LeasedJob) error {
+	items, err := profileItems(ctx, s.db, j.ID, 0, maxItems)
 	if err != nil {
 		return err
 	}
@@ -351,29 +351,29 @@ func (s *Service) completeDownload(ctx context.Context, h job.LeasedJob) error {
 	if failedCount > 0 {
 		state = job.PartiallySucceeded
 	}
-	return s.endDownload(ctx, h, state, code)
+	return s.endDownload(ctx, j, state, code)
 }
 
 const maxItems = 50 // the maximum of DownloadInput.Limit
 
 // endDownload ends a download. It refunds the reservation if state is job.Failed, and charges it otherwise.
-func (s *Service) endDownload(ctx context.Context, h job.LeasedJob, state job.State, code string) error {
+func (s *Service) endDownload(ctx context.Context, j job.LeasedJob, state job.State, code string) error {
 	return s.db.InTx(ctx, "media.download_end", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Lock(ctx, tx); err != nil {
+		if err := j.Lock(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE media_download_items SET address = '' WHERE job_id = ?`, h.ID); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE media_download_items SET address = '' WHERE job_id = ?`, j.ID); err != nil {
 			return fmt.Errorf("deleting the URLs of a download: %w", err)
 		}
-		settle := s.Credits.Charge
+		chargeOrRefund := s.Credits.Charge
 		if state == job.Failed {
-			settle = s.Credits.Refund
+			chargeOrRefund = s.Credits.Refund
 		}
-		if h.Reservation != 0 {
-			if _, err := settle(ctx, tx, h.Reservation); err != nil {
+		if j.Reservation != 0 {
+			if _, err := chargeOrRefund(ctx, tx, j.Reservation); err != nil {
 				return err
 			}
 		}
-		return h.Finish(ctx, tx, state, code)
+		return j.Finish(ctx, tx, state, code)
 	})
 }

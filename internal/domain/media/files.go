@@ -31,7 +31,7 @@ type files struct {
 func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (network.File, error) {
 	i, err := findItem(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
-		return network.File{}, rejectedMedia("MediaGone", err)
+		return network.File{}, newRejectedMediaError("MediaGone", err)
 	}
 	if err != nil {
 		return network.File{}, err
@@ -45,7 +45,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	switch {
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err,
 		thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannotFit):
-		return network.File{}, rejectedMedia("MediaDoesNotFit", err)
+		return network.File{}, newRejectedMediaError("MediaDoesNotFit", err)
 	case err != nil:
 		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
 	}
@@ -59,14 +59,14 @@ func (s *Service) fitTransform(fit network.FileLimits) transform {
 	return transform{
 		variant: fmt.Sprintf("fit-1 %s %d %d", limits.Type(), fit.MaxBytes, fit.MaxSide),
 		make: func(ctx context.Context, i Item, src blob.Reader, dst io.Writer) (outputInfo, error) {
-			picture, err := s.pictures.Fit(ctx, i.TeamID, src, i.info(), limits)
+			img, err := s.images.Fit(ctx, i.TeamID, src, i.info(), limits)
 			if err != nil {
 				return outputInfo{}, err
 			}
-			if _, err := dst.Write(picture.Bytes); err != nil {
+			if _, err := dst.Write(img.Bytes); err != nil {
 				return outputInfo{}, fmt.Errorf("writing a fitted image: %w", err)
 			}
-			return outputInfo{picture.Type, picture.Width, picture.Height}, nil
+			return outputInfo{img.Type, img.Width, img.Height}, nil
 		},
 	}
 }
@@ -75,7 +75,7 @@ func (s *Service) fitTransform(fit network.FileLimits) transform {
 func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
 	i, err := findItem(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
-		return "", rejectedMedia("MediaGone", err)
+		return "", newRejectedMediaError("MediaGone", err)
 	}
 	if err != nil {
 		return "", err
@@ -94,7 +94,7 @@ func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until
 // none of the supported output formats.
 func checkConvertible(i Item, fit network.FileLimits) error {
 	if i.Kind != Image || imageBounds(fit).Type() == "" {
-		return rejectedMedia("MediaDoesNotFit",
+		return newRejectedMediaError("MediaDoesNotFit",
 			fmt.Errorf("media item %d does not fit the network's limits and cannot be converted", i.ID))
 	}
 	return nil
@@ -110,7 +110,7 @@ func fits(i Item, fit network.FileLimits) bool {
 		i.StoredSize <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
 }
 
-func rejectedMedia(code string, err error) error {
+func newRejectedMediaError(code string, err error) error {
 	return &network.Error{Class: network.RejectedMedia, Code: code, Err: err}
 }
 

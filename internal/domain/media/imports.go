@@ -38,15 +38,15 @@ func (s *Service) importFile(
 	var record job.Record
 	err := call.InTx(ctx, s.db, "media.import", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		target := int64(0)
+		folderID := int64(0)
 		if in.FolderID != nil {
-			target = *in.FolderID
+			folderID = *in.FolderID
 		}
-		if err = requireFolder(ctx, tx, call.TeamID, target); err != nil {
+		if err = requireFolder(ctx, tx, call.TeamID, folderID); err != nil {
 			return err
 		}
 		if err := s.Fetch.Check(in.URL); err != nil {
-			return rejectedAddress(err)
+			return errRejectedURL(err)
 		}
 		if err := s.requireDisk(ctx, 0); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *Service) importFile(
 		_, err = tx.Exec(ctx,
 			`INSERT INTO media_imports (job_id, team_id, person_id, key_id, address, file_name, folder_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			record.ID, call.TeamID, call.PersonID, call.KeyID, in.URL, in.Filename, target)
+			record.ID, call.TeamID, call.PersonID, call.KeyID, in.URL, in.Filename, folderID)
 		if err != nil {
 			return fmt.Errorf("writing an import: %w", err)
 		}
@@ -77,7 +77,7 @@ func (s *Service) importFile(
 	return out, nil
 }
 
-func rejectedAddress(err error) error {
+func errRejectedURL(err error) error {
 	detail := "Files can be imported only from public HTTPS URLs."
 	if rejected, ok := errors.AsType[*safehttp.Error](err); ok {
 		detail = rejected.Detail
@@ -101,32 +101,32 @@ func (s *Service) requireFreeStorage(ctx context.Context, tx *db.Tx, team int64)
 // maxTries is the maximum number of times that an import or download is started. After that, it fails.
 const maxTries = 5
 
-// doImport runs jobs of the type media_import: imports, and upload batches, which it closes when they expire.
-func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
-	if h.Subject == uploadSubject {
-		return s.expireBatch(ctx, h)
+// runImport runs jobs of the type media_import: imports, and upload batches, which it closes when they expire.
+func (s *Service) runImport(ctx context.Context, j job.LeasedJob) error {
+	if j.Subject == uploadSubject {
+		return s.expireBatch(ctx, j)
 	}
-	if h.Epoch > maxTries {
-		return s.failImport(ctx, h, "internal_error")
+	if j.Epoch > maxTries {
+		return s.failImport(ctx, j, "internal_error")
 	}
 	var address, name string
-	p := placement{owner: Owner{TeamID: h.TeamID}}
+	p := placement{owner: Owner{TeamID: j.TeamID}}
 	err := s.db.QueryRow(ctx,
-		`SELECT address, file_name, folder_id, person_id, key_id FROM media_imports WHERE job_id = ?`, h.ID).
+		`SELECT address, file_name, folder_id, person_id, key_id FROM media_imports WHERE job_id = ?`, j.ID).
 		Scan(&address, &name, &p.folder, &p.owner.PersonID, &p.owner.KeyID)
 	if err != nil {
-		return fmt.Errorf("reading import %s: %w", h.ID, err)
+		return fmt.Errorf("reading import %s: %w", j.ID, err)
 	}
-	code, err := s.fetchImport(ctx, h, address, name, p)
+	code, err := s.fetchImport(ctx, j, address, name, p)
 	if err != nil || code == "" {
 		return err
 	}
-	return s.failImport(ctx, h, code)
+	return s.failImport(ctx, j, code)
 }
 
 // fetchImport downloads a file and adds it to the library. It returns an error code if the import failed permanently.
-func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, name string, p placement) (string, error) {
-	staged, err := s.beginForJob(ctx, h.TeamID)
+func (s *Service) fetchImport(ctx context.Context, j job.LeasedJob, address, name string, p placement) (string, error) {
+	staged, err := s.beginForJob(ctx, j.TeamID)
 	if isPermanent(err) {
 		return rejectionReason(err), nil
 	}
@@ -134,7 +134,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 		return "", fmt.Errorf("receiving an import: %w", err)
 	}
 	defer staged.Discard()
-	got, err := s.Fetch.Get(ctx, address, staged.max, staged)
+	download, err := s.Fetch.Get(ctx, address, staged.max, staged)
 	if isPermanent(err) {
 		return rejectionReason(err), nil
 	}
@@ -142,7 +142,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 		if fetchErr.Code == safehttp.CodeTooLarge {
 			fetchErr.Code = rejectionReason(staged.tooLarge)
 		}
-		s.Log.InfoContext(ctx, "import failed", "job", h.ID, "code", fetchErr.Code, "error", fetchErr.Err)
+		s.Log.InfoContext(ctx, "import failed", "job", j.ID, "code", fetchErr.Code, "error", fetchErr.Err)
 		return fetchErr.Code, nil
 	}
 	if err != nil {
@@ -151,8 +151,8 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 	e, err := s.inspect(ctx, staged)
 	if err == nil {
 		p.name, p.onAdded = importName(name,
-			got.Name), func(ctx context.Context, tx *db.Tx, i Item, already bool) error {
-			return finishImport(ctx, tx, h, i, already)
+			download.Name), func(ctx context.Context, tx *db.Tx, i Item, exists bool) error {
+			return finishImport(ctx, tx, j, i, exists)
 		}
 		_, _, err = s.save(ctx, e, p)
 	}
@@ -164,11 +164,11 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 
 // beginForJob starts to receive a file of unknown size that a background job downloads for a team.
 func (s *Service) beginForJob(ctx context.Context, team int64) (*incomingFile, error) {
-	most, err := s.sizeBound(ctx, team, -1)
+	limit, err := s.findSizeLimit(ctx, team, -1)
 	if err != nil {
 		return nil, err
 	}
-	return s.begin(ctx, team, uploader{}, -1, most)
+	return s.begin(ctx, team, uploader{}, -1, limit)
 }
 
 // importName returns the name of an imported file without its extension: the requested name or, if that is empty, the
@@ -180,24 +180,24 @@ func importName(requestedName, servedName string) string {
 	return filename.Stem(servedName)
 }
 
-func finishImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, exists bool) error {
-	there := 0
+func finishImport(ctx context.Context, tx *db.Tx, j job.LeasedJob, i Item, exists bool) error {
+	existsFlag := 0
 	if exists {
-		there = 1
+		existsFlag = 1
 	}
 	if _, err := tx.Exec(ctx, `UPDATE media_imports SET media_id = ?, already = ?, address = '' WHERE job_id = ?`, i.ID,
-		there, h.ID); err != nil {
+		existsFlag, j.ID); err != nil {
 		return fmt.Errorf("finishing an import: %w", err)
 	}
-	return h.Finish(ctx, tx, job.Succeeded, "")
+	return j.Finish(ctx, tx, job.Succeeded, "")
 }
 
-func (s *Service) failImport(ctx context.Context, h job.LeasedJob, code string) error {
+func (s *Service) failImport(ctx context.Context, j job.LeasedJob, code string) error {
 	return s.db.InTx(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
 		// The URL may be presigned and grant access to the file, so it is deleted as soon as possible.
-		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, j.ID); err != nil {
 			return fmt.Errorf("deleting the URL of an import: %w", err)
 		}
-		return h.Finish(ctx, tx, job.Failed, code)
+		return j.Finish(ctx, tx, job.Failed, code)
 	})
 }

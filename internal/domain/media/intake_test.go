@@ -182,21 +182,21 @@ func TestMetadataSearchEnds(t *testing.T) {
 	info, err := mediainfo.Read(bytes.NewReader(file), int64(len(file)))
 	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		slow := readerAt(func(p []byte, off int64) (int, error) {
+		slow := readerAtFunc(func(p []byte, off int64) (int, error) {
 			<-time.After(imageScanTimeout / 4)
 			return bytes.NewReader(file).ReadAt(p, off)
 		})
 		began := time.Now()
-		_, err := findMetadata(t.Context(), slow, int64(len(file)), info)
+		_, err := findMetadataEdits(t.Context(), slow, int64(len(file)), info)
 		if took := time.Since(began); !errors.Is(err, thumbnail.ErrSlow) || took > 2*imageScanTimeout {
 			t.Errorf("%v after %v, want ErrSlow after %v", err, took, imageScanTimeout)
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		if _, err := findMetadata(gone, slow, int64(len(file)), info); !errors.Is(err, context.Canceled) {
+		if _, err := findMetadataEdits(gone, slow, int64(len(file)), info); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want context.Canceled", err)
 		}
-		if edits, err := findMetadata(t.Context(), bytes.NewReader(file), int64(len(file)), info); err != nil || !edits.Empty() {
+		if edits, err := findMetadataEdits(t.Context(), bytes.NewReader(file), int64(len(file)), info); err != nil || !edits.Empty() {
 			t.Errorf("a file that is read immediately: %v", err)
 		}
 	})

@@ -77,16 +77,16 @@ func (ListInput) Descriptions() map[string]string {
 	return map[string]string{"query": "Only items whose name or file name contains this text, ignoring case."}
 }
 
-func show(call operation.Call, i Item) MediaItem {
-	e := MediaItem{ID: i.ID, Name: i.Name, FileName: i.FileName, Type: i.Type, Kind: i.Kind, SizeBytes: i.Size,
+func newMediaItem(call operation.Call, i Item) MediaItem {
+	item := MediaItem{ID: i.ID, Name: i.Name, FileName: i.FileName, Type: i.Type, Kind: i.Kind, SizeBytes: i.Size,
 		Width: i.Width, Height: i.Height,
 		DurationSeconds: i.Duration.Seconds(), FrameRate: i.Detail.FrameRate, VideoCodec: i.Detail.VideoCodec,
 		AudioCodec: i.Detail.AudioCodec,
 		AltText:    i.Alt, CreatedAt: call.Moment(i.CreatedAt)}
 	if i.FolderID != 0 {
-		e.Folder = &MediaFolder{i.FolderID, i.FolderName}
+		item.Folder = &MediaFolder{i.FolderID, i.FolderName}
 	}
-	return e
+	return item
 }
 
 // list returns a page of the library, newest first.
@@ -106,7 +106,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	}
 	out.Data.Media = make([]MediaItem, len(page))
 	for n, i := range page {
-		out.Data.Media[n] = show(call, i)
+		out.Data.Media[n] = newMediaItem(call, i)
 	}
 	out.Summary = fmt.Sprintf("%d items on this page.", len(page))
 	if out.Data.Folders, err = folders(ctx, s.db, call.TeamID); err != nil {
@@ -141,7 +141,7 @@ func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput
 		add("m.kind = ?", in.Kind)
 	}
 	if in.Query != "" {
-		add(`m.search LIKE ? ESCAPE '\'`, "%"+escapeLike.Replace(filename.Fold(in.Query))+"%")
+		add(`m.search LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(filename.Fold(in.Query))+"%")
 	}
 	if in.Cursor != nil {
 		position, err := call.Position(*in.Cursor)
@@ -157,7 +157,7 @@ func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput
 	return strings.Join(where, " AND "), args, nil
 }
 
-var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 func folders(ctx context.Context, q db.Querier, team int64) ([]MediaFolder, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, f *MediaFolder) error { return rows.Scan(&f.ID, &f.Name) },

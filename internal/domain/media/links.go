@@ -130,12 +130,12 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddR
 	if err != nil {
 		return AddResult{}, err
 	}
-	i, already, err := s.save(ctx, e, placement{
+	i, exists, err := s.save(ctx, e, placement{
 		owner: Owner{TeamID: l.batch.team, PersonID: l.batch.person, KeyID: l.batch.key}, folder: l.batch.folder,
 		name: filename.Stem(l.file.name), ext: filename.Extension(l.file.name), isReserved: true,
 		onAdded: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error { return s.completeLink(ctx, tx, l, i) },
 	})
-	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: already}, err
+	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: exists}, err
 }
 
 var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "",
@@ -207,7 +207,7 @@ func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 		return err
 	}
 	links, _ := b.pendingFiles()
-	hasDescribed := slices.ContainsFunc(b.files, func(f batchFileRecord) bool { return !f.byPage })
+	hasDescribed := slices.ContainsFunc(b.files, func(f batchFileRecord) bool { return !f.addedOnPage })
 	if links == 0 && hasDescribed {
 		return s.closeBatch(ctx, tx, id, "")
 	}
@@ -269,23 +269,23 @@ func rejectionReason(cause error) string {
 }
 
 // expireBatch closes a batch that has expired.
-func (s *Service) expireBatch(ctx context.Context, h job.LeasedJob) error {
+func (s *Service) expireBatch(ctx context.Context, j job.LeasedJob) error {
 	return s.db.InTx(ctx, "media.expire", func(ctx context.Context, tx *db.Tx) error {
-		b, err := s.readBatch(ctx, tx, h.ID, s.db.ForUpdate())
+		b, err := s.readBatch(ctx, tx, j.ID, s.db.ForUpdate())
 		if err != nil {
 			return err
 		}
-		if err := h.Lock(ctx, tx); err != nil {
+		if err := j.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if tx.Now().Before(b.expiresAt) {
-			return h.Postpone(ctx, tx, b.expiresAt)
+			return j.Postpone(ctx, tx, b.expiresAt)
 		}
 		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`,
-			string(Expired), h.ID, string(Waiting))
+			string(Expired), j.ID, string(Waiting))
 		if err != nil {
 			return fmt.Errorf("expiring upload links: %w", err)
 		}
-		return s.closeBatch(ctx, tx, h.ID, "upload_expired")
+		return s.closeBatch(ctx, tx, j.ID, "upload_expired")
 	})
 }

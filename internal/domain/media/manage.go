@@ -33,7 +33,7 @@ func (s *Service) View(ctx context.Context, call operation.Call, id int64) (Item
 	if err != nil {
 		return ItemView{}, err
 	}
-	return ItemView{show(call, i), i.Thumbnail != "", i.Clean, i.OriginalSHA256 != nil}, nil
+	return ItemView{newMediaItem(call, i), i.Thumbnail != "", i.Clean, i.OriginalSHA256 != nil}, nil
 }
 
 // requireLibrary returns an error for clients, who see only what they are asked to approve.
@@ -46,11 +46,11 @@ func requireLibrary(call operation.Call) error {
 
 // FindTeam returns the team that owns a library item. It returns not_found unless the team is one of teams.
 func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.OwningTeam(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
+	owner, err := db.OwningTeam(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.ItemNotFound()
 	}
-	return home, err
+	return owner, err
 }
 
 // Rename changes an item's name. Its file name keeps the extension of its type.
@@ -59,7 +59,7 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, call, "media.renamed", id, func(ctx context.Context, tx *db.Tx) error {
+	return s.runChange(ctx, call, "media.renamed", id, func(ctx context.Context, tx *db.Tx) error {
 		i, err := findItem(ctx, tx, call.TeamID, id)
 		if err != nil {
 			return err
@@ -77,19 +77,19 @@ func cleanName(name string) (string, error) {
 		return "", errSecret.With("argument", "name")
 	}
 	// The extension .x keeps filename.Stem from removing a part of the name as an extension.
-	if name = filename.Stem(slashes.Replace(name) + ".x"); name == "" {
+	if name = filename.Stem(slashReplacer.Replace(name) + ".x"); name == "" {
 		return "", apierr.Invalid(apierr.TooShort, "name",
 			"Enter a name with letters or digits that file names allow.")
 	}
 	return name, nil
 }
 
-// slashes replaces path separators in entered names.
-var slashes = strings.NewReplacer("/", "_", `\`, "_")
+// slashReplacer replaces path separators in entered names.
+var slashReplacer = strings.NewReplacer("/", "_", `\`, "_")
 
 // Move moves an item to one of the team's folders. A folderID of 0 means no folder.
 func (s *Service) Move(ctx context.Context, call operation.Call, id, folderID int64) error {
-	return s.change(ctx, call, "media.moved", id, func(ctx context.Context, tx *db.Tx) error {
+	return s.runChange(ctx, call, "media.moved", id, func(ctx context.Context, tx *db.Tx) error {
 		if err := lockFolder(ctx, tx, s.db, call.TeamID, folderID); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *Service) CreateFolder(ctx context.Context, call operation.Call, name st
 	if f.Name, err = cleanName(name); err != nil {
 		return f, err
 	}
-	err = s.change(ctx, call, "media.folder_made", 0, func(ctx context.Context, tx *db.Tx) error {
+	err = s.runChange(ctx, call, "media.folder_made", 0, func(ctx context.Context, tx *db.Tx) error {
 		if err := requireFreeName(ctx, tx, call.TeamID, 0, f.Name); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int6
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, call, "media.folder_renamed", id, func(ctx context.Context, tx *db.Tx) error {
+	return s.runChange(ctx, call, "media.folder_renamed", id, func(ctx context.Context, tx *db.Tx) error {
 		if err := requireFreeName(ctx, tx, call.TeamID, id, name); err != nil {
 			return err
 		}
@@ -151,10 +151,10 @@ func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int6
 }
 
 func requireFreeName(ctx context.Context, tx *db.Tx, team, id int64, name string) error {
-	var taken int64
+	var sameNameCount int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE team_id = ? AND name = ? AND id <> ?`, team, name,
-		id).Scan(&taken)
-	if err == nil && taken > 0 {
+		id).Scan(&sameNameCount)
+	if err == nil && sameNameCount > 0 {
 		err = apierr.Invalid(apierr.NotAllowedValue, "name", "Another folder has this name. Choose a different one.")
 	}
 	return err
@@ -162,7 +162,7 @@ func requireFreeName(ctx context.Context, tx *db.Tx, team, id int64, name string
 
 // DeleteFolder deletes an empty folder.
 func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int64) error {
-	return s.change(ctx, call, "media.folder_deleted", id, func(ctx context.Context, tx *db.Tx) error {
+	return s.runChange(ctx, call, "media.folder_deleted", id, func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+s.db.ForUpdate(), id,
 			call.TeamID).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -186,14 +186,14 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 }
 
 // change runs work in a transaction on behalf of a caller with write access, and records it in the audit log.
-func (s *Service) change(
-	ctx context.Context, call operation.Call, kind string, id int64, work func(context.Context, *db.Tx) error,
+func (s *Service) runChange(
+	ctx context.Context, call operation.Call, kind string, id int64, fn func(context.Context, *db.Tx) error,
 ) error {
 	if err := call.Require(access.Write); err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
-		if err := work(ctx, tx); err != nil {
+		if err := fn(ctx, tx); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), kind, formatID(id), nil)

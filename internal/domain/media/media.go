@@ -148,7 +148,7 @@ type Service struct {
 	Options
 
 	db            *db.DB
-	pictures      *thumbnail.Maker
+	images        *thumbnail.Maker
 	links         tokencrypt.Signer     // signs public links
 	videos        *loadshed.FairLimiter // limits concurrent removal of metadata from videos
 	deriveGroup   singleflight.Group
@@ -156,9 +156,9 @@ type Service struct {
 	diskLoggedAt  atomic.Int64 // when a full disk was last logged, Unix nanoseconds
 }
 
-// pictureMemory limits the memory for decoded images, in bytes. It suffices for camera images: about 60 megapixels of
+// maxImageMemory limits the memory for decoded images, in bytes. It suffices for camera images: about 60 megapixels of
 // PNG, 85 of JPEG.
-const pictureMemory = 256 << 20
+const maxImageMemory = 256 << 20
 
 // maxVideos is the maximum number of stored videos from which this node removes metadata concurrently. Each video is
 // read and written completely.
@@ -167,13 +167,13 @@ const maxVideos = 2
 // New returns a Service and registers its job handlers.
 func New(o Options) *Service {
 	s := &Service{
-		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewFairLimiter(maxVideos),
+		Options: o, db: o.DB, images: thumbnail.New(maxImageMemory), videos: loadshed.NewFairLimiter(maxVideos),
 		uploadLimiter: newUploadLimiter(), links: o.Sealer.Signer("public links to media"),
 	}
-	o.Worker.Handle(job.MediaImport, s.doImport)
+	o.Worker.Handle(job.MediaImport, s.runImport)
 	o.Worker.Handle(job.ContentFetch, s.runDownload)
 	return s
 }
 
 // Pictures returns the image processor, so that all work on images shares one memory limit.
-func (s *Service) Pictures() *thumbnail.Maker { return s.pictures }
+func (s *Service) Pictures() *thumbnail.Maker { return s.images }

@@ -31,7 +31,7 @@ type File struct {
 // OpenFile opens an item that belongs to one of a person's teams: its thumbnail if thumbnail is set, or else the item
 // without its metadata.
 func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool) (File, error) {
-	i, err := s.itemFor(ctx, person, id)
+	i, err := s.findItemForPerson(ctx, person, id)
 	if err != nil {
 		return File{}, err
 	}
@@ -100,15 +100,15 @@ var tokenEncoding = base64.RawURLEncoding.Strict()
 
 // signToken returns the token of a link with these claims. The accepted types are encoded as one bit for each element
 // of Types.
-func (s *Service) signToken(g linkClaims) string {
+func (s *Service) signToken(c linkClaims) string {
 	body := []byte{tokenVersion}
-	body = binary.BigEndian.AppendUint64(body, uint64(g.item))             //nolint:gosec // IDs are positive
-	body = binary.BigEndian.AppendUint64(body, uint64(g.expiresAt.Unix())) //nolint:gosec // after 1970
-	body = binary.BigEndian.AppendUint64(body, uint64(g.limits.MaxBytes))  //nolint:gosec // never negative
-	body = binary.BigEndian.AppendUint32(body, uint32(g.limits.MaxSide))   //nolint:gosec // never negative
+	body = binary.BigEndian.AppendUint64(body, uint64(c.item))             //nolint:gosec // IDs are positive
+	body = binary.BigEndian.AppendUint64(body, uint64(c.expiresAt.Unix())) //nolint:gosec // after 1970
+	body = binary.BigEndian.AppendUint64(body, uint64(c.limits.MaxBytes))  //nolint:gosec // never negative
+	body = binary.BigEndian.AppendUint32(body, uint32(c.limits.MaxSide))   //nolint:gosec // never negative
 	var types byte
 	for n, mime := range Types {
-		if slices.Contains(g.limits.Types, mime) {
+		if slices.Contains(c.limits.Types, mime) {
 			types |= 1 << n
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Service) parseToken(token string) (linkClaims, bool) {
 		raw[tokenBodySize:]) {
 		return linkClaims{}, false
 	}
-	g := linkClaims{
+	c := linkClaims{
 		item:      int64(binary.BigEndian.Uint64(raw[1:])),               //nolint:gosec // as it was written
 		expiresAt: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0), //nolint:gosec // as it was written
 		limits: network.FileLimits{
@@ -134,10 +134,10 @@ func (s *Service) parseToken(token string) (linkClaims, bool) {
 	}
 	for n, mime := range Types {
 		if raw[29]&(1<<n) != 0 {
-			g.limits.Types = append(g.limits.Types, mime)
+			c.limits.Types = append(c.limits.Types, mime)
 		}
 	}
-	return g, s.db.Now().Before(g.expiresAt)
+	return c, s.db.Now().Before(c.expiresAt)
 }
 
 var errNoSuchLink = apierr.New(apierr.NotFound, "File not found, or its link has expired.")
@@ -146,13 +146,13 @@ var errNoSuchLink = apierr.New(apierr.NotFound, "File not found, or its link has
 // link expires. A network that received them later could publish a post whose delivery has already failed and been
 // retried.
 func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
-	g, ok := s.parseToken(token)
+	claims, ok := s.parseToken(token)
 	if !ok {
 		return File{}, errNoSuchLink
 	}
-	expiresAt := time.Now().Add(g.expiresAt.Sub(s.db.Now()))
+	expiresAt := time.Now().Add(claims.expiresAt.Sub(s.db.Now()))
 	var i Item
-	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item),
+	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, claims.item),
 		&i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return File{}, errNoSuchLink
@@ -160,7 +160,7 @@ func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("finding the item of a link: %w", err)
 	}
-	file, err := s.openFitted(ctx, i, g.limits)
+	file, err := s.openFitted(ctx, i, claims.limits)
 	if err != nil {
 		return File{}, fmt.Errorf("opening the item of a link: %w", err)
 	}

@@ -24,9 +24,9 @@ func (s *Service) openStripped(ctx context.Context, i Item, fit network.FileLimi
 	}
 	if i.Clean {
 		r, err := s.openBlob(ctx, i.Blob)
-		return i.asStored(), r, err
+		return i.describeStored(), r, err
 	}
-	d, r, err := s.derive(ctx, i, withoutMetadata)
+	d, r, err := s.derive(ctx, i, stripTransform)
 	if errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Image {
 		// Every stored image can be decoded. An image whose metadata cannot be located is therefore encoded again.
 		return s.derive(ctx, i, s.fitTransform(fit))
@@ -34,16 +34,16 @@ func (s *Service) openStripped(ctx context.Context, i Item, fit network.FileLimi
 	return d, r, err
 }
 
-// asStored describes an item's stored bytes.
-func (i Item) asStored() derivedFile {
+// describeStored describes an item's stored bytes.
+func (i Item) describeStored() derivedFile {
 	return derivedFile{
 		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.StoredSize, width: i.Width,
 		height: i.Height,
 	}
 }
 
-// withoutMetadata is the transform that makes a copy without metadata.
-var withoutMetadata = transform{
+// stripTransform is the transform that makes a copy without metadata.
+var stripTransform = transform{
 	variant: "clean-1",
 	make: func(_ context.Context, i Item, src blob.Reader, dst io.Writer) (outputInfo, error) {
 		file := blob.NewBlockReader(src)
@@ -81,7 +81,7 @@ func (s *Service) openFitted(ctx context.Context, i Item, fit network.FileLimits
 	case errors.Is(err, loadshed.ErrBusy) && i.Kind == Video:
 		return File{}, errVideosBusy.Wrap(err)
 	case errors.Is(err, loadshed.ErrBusy):
-		return File{}, errPicturesBusy.Wrap(err)
+		return File{}, errImagesBusy.Wrap(err)
 	case errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Video:
 		return File{}, errNotClean.Wrap(err)
 	case errors.Is(err, mediainfo.ErrDamaged):
@@ -98,7 +98,7 @@ func (s *Service) openFitted(ctx context.Context, i Item, fit network.FileLimits
 
 // OpenOriginal opens the stored bytes of an item, metadata included, for a person with write access to its team.
 func (s *Service) OpenOriginal(ctx context.Context, person, id int64) (File, error) {
-	i, err := s.itemFor(ctx, person, id)
+	i, err := s.findItemForPerson(ctx, person, id)
 	if err != nil {
 		return File{}, err
 	}
@@ -117,12 +117,12 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	if err != nil {
 		return nil, err
 	}
-	keeps, err := keepsOriginals(ctx, s.db, team)
+	keepOriginals, err := keepsOriginals(ctx, s.db, team)
 	if err != nil {
 		return nil, err
 	}
 	r, err := s.openBlob(ctx, i.Blob)
-	if err != nil || i.Clean || keeps {
+	if err != nil || i.Clean || keepOriginals {
 		return r, err
 	}
 	file := blob.NewBlockReader(r)

@@ -50,7 +50,7 @@ const maxPageFiles = 200
 
 // Batch returns a batch for a person. It returns not_found if the person may not write in its team.
 func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, error) {
-	b, name, err := s.batchFor(ctx, person, id)
+	b, name, err := s.findBatchForPerson(ctx, person, id)
 	if err != nil {
 		return Batch{}, err
 	}
@@ -78,8 +78,8 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 
 func (b batchRecord) isOpen(now time.Time) bool { return !b.closed && now.Before(b.expiresAt) }
 
-// batchFor returns a batch and the name of its team. It returns not_found if the person may not write in the team.
-func (s *Service) batchFor(ctx context.Context, person int64, id string) (batchRecord, string, error) {
+// findBatchForPerson returns a batch and the name of its team. It returns not_found if the person may not write in the team.
+func (s *Service) findBatchForPerson(ctx context.Context, person int64, id string) (batchRecord, string, error) {
 	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
 	if errors.Is(err, sql.ErrNoRows) {
 		return b, "", apierr.ItemNotFound()
@@ -93,16 +93,16 @@ func (s *Service) batchFor(ctx context.Context, person int64, id string) (batchR
 
 // requireWrite returns a team's name, or not_found if the person may not write in it.
 func (s *Service) requireWrite(ctx context.Context, person, team int64) (string, error) {
-	name, role, err := s.roleOf(ctx, person, team)
-	if err == nil && !slices.Contains(access.Effective(access.Full, role), access.Write) {
+	name, role, err := s.findRole(ctx, person, team)
+	if err == nil && !slices.Contains(access.EffectiveCapabilities(access.Full, role), access.Write) {
 		err = apierr.ItemNotFound()
 	}
 	return name, err
 }
 
-// roleOf returns a team's name and the person's role in it. It returns not_found for a suspended person, a person who
+// findRole returns a team's name and the person's role in it. It returns not_found for a suspended person, a person who
 // is not a member, and a closed team.
-func (s *Service) roleOf(ctx context.Context, person, team int64) (string, access.Role, error) {
+func (s *Service) findRole(ctx context.Context, person, team int64) (string, access.Role, error) {
 	var name string
 	var role access.Role
 	err := s.db.QueryRow(ctx,
@@ -119,7 +119,7 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 
 // CheckBatchForm is like CheckForm, but for a form on the upload page of a batch.
 func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, length int64) error {
-	b, _, err := s.batchFor(ctx, person, id)
+	b, _, err := s.findBatchForPerson(ctx, person, id)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, l
 
 // AddToBatch adds a file that a person chose on a batch's upload page.
 func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Incoming) (AddResult, error) {
-	b, _, err := s.batchFor(ctx, person, id)
+	b, _, err := s.findBatchForPerson(ctx, person, id)
 	if err != nil {
 		return AddResult{}, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	case len(b.files) >= maxPageFiles:
 		return AddResult{}, errPageFull
 	}
-	limit, err := s.boundInBatch(ctx, b, f.Size)
+	limit, err := s.findSizeLimitInBatch(ctx, b, f.Size)
 	if err != nil {
 		return AddResult{}, err
 	}
@@ -161,9 +161,9 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
-// boundInBatch is like sizeBound, but for a file that may be one of the batch's pending files.
-func (s *Service) boundInBatch(ctx context.Context, b batchRecord, size int64) (sizeLimit, error) {
-	out, err := s.sizeBound(ctx, b.team, size)
+// findSizeLimitInBatch is like sizeBound, but for a file that may be one of the batch's pending files.
+func (s *Service) findSizeLimitInBatch(ctx context.Context, b batchRecord, size int64) (sizeLimit, error) {
+	out, err := s.findSizeLimit(ctx, b.team, size)
 	for _, f := range b.files {
 		if f.state == Waiting && (f.size == size || size < 0) && f.size > out.max {
 			out.max = f.size
@@ -187,8 +187,8 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batchRecord, f
 	digest := staged.Sum()
 	file := batchFileRecord{
 		id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: filename.Display(f.Name),
-		byPage: true,
-		state:  Stored,
+		addedOnPage: true,
+		state:       Stored,
 	}
 	e, err := s.inspect(ctx, staged)
 	var i Item
@@ -208,10 +208,10 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batchRecord, f
 	}
 	if rejectsFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
 		file.state, file.reason = Refused, rejectionReason(err)
-		noted := s.db.InTx(ctx, "media.page_rejected", func(ctx context.Context, tx *db.Tx) error {
+		recordErr := s.db.InTx(ctx, "media.page_rejected", func(ctx context.Context, tx *db.Tx) error {
 			return s.recordPageFile(ctx, tx, b.job, file)
 		})
-		return AddResult{}, errors.Join(err, noted)
+		return AddResult{}, errors.Join(err, recordErr)
 	}
 	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: exists}, err
 }
@@ -227,7 +227,7 @@ func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f ba
 	}
 	f.arrivedAt = db.Micros(tx.Now())
 	index := slices.IndexFunc(b.files, func(w batchFileRecord) bool {
-		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.byPage)
+		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.addedOnPage)
 	})
 	switch {
 	case index < 0 && len(b.files) >= maxPageFiles: // other files were added concurrently
@@ -247,7 +247,7 @@ func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f ba
 
 // CloseBatch closes a batch when a person has uploaded everything. Pending files are no longer accepted.
 func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error {
-	b, _, err := s.batchFor(ctx, person, id)
+	b, _, err := s.findBatchForPerson(ctx, person, id)
 	if err != nil {
 		return err
 	}
@@ -268,8 +268,8 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 	})
 }
 
-// maxAlt is the maximum length of alternative text in characters.
-const maxAlt = 1000
+// maxAltLength is the maximum length of alternative text in characters.
+const maxAltLength = 1000
 
 // Describe sets an image's alternative text. If posts with the image were shown to clients, they need approval again.
 // See Options.OnAltTextChanged.
@@ -278,11 +278,11 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 	if apikey.ContainsSecret(alt) {
 		return errSecret.With("argument", "alt")
 	}
-	if utf8.RuneCountInString(alt) > maxAlt {
+	if utf8.RuneCountInString(alt) > maxAltLength {
 		return apierr.Invalidf(apierr.TooLong, "alt", "Alt text can have at most %d characters.",
-			maxAlt)
+			maxAltLength)
 	}
-	i, err := s.itemFor(ctx, person, id)
+	i, err := s.findItemForPerson(ctx, person, id)
 	if err != nil {
 		return err
 	}
@@ -306,8 +306,8 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 	})
 }
 
-// itemFor returns an item that belongs to one of a person's teams.
-func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
+// findItemForPerson returns an item that belongs to one of a person's teams.
+func (s *Service) findItemForPerson(ctx context.Context, person, id int64) (Item, error) {
 	var team int64
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ?`, id).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -316,7 +316,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	if err != nil {
 		return Item{}, fmt.Errorf("finding a media item: %w", err)
 	}
-	_, role, err := s.roleOf(ctx, person, team)
+	_, role, err := s.findRole(ctx, person, team)
 	if err == nil && role == access.Client {
 		err = s.requireShown(ctx, team, id)
 	}

@@ -19,21 +19,21 @@ import (
 )
 
 // receive stages a file's bytes, up to a limit. The caller must discard the result.
-func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incoming, b sizeLimit) (*incomingFile, error) {
-	a, err := s.begin(ctx, team, by, f.Size, b)
+func (s *Service) receive(ctx context.Context, team int64, u uploader, f Incoming, b sizeLimit) (*incomingFile, error) {
+	file, err := s.begin(ctx, team, u, f.Size, b)
 	if err != nil {
 		return nil, err
 	}
 	sender := &sender{Reader: f.Body}
-	_, err = a.ReadFrom(sender)
+	_, err = file.ReadFrom(sender)
 	if sender.err != nil {
 		err = errCutOff.Wrap(sender.err)
 	}
 	if err != nil {
-		a.Discard()
+		file.Discard()
 		return nil, fmt.Errorf("receiving a file: %w", err)
 	}
-	return a, nil
+	return file, nil
 }
 
 // sender records errors of reading the request, to distinguish them from errors of staging the file.
@@ -58,7 +58,7 @@ var errTooLarge = apierr.New(apierr.UploadTooLarge, "The file exceeds the size l
 
 // Add adds a file to a team's library without an upload link or page.
 func (s *Service) Add(ctx context.Context, owner Owner, f Incoming) (AddResult, error) {
-	limit, err := s.sizeBound(ctx, owner.TeamID, f.Size)
+	limit, err := s.findSizeLimit(ctx, owner.TeamID, f.Size)
 	if err != nil {
 		return AddResult{}, err
 	}
@@ -71,9 +71,9 @@ func (s *Service) Add(ctx context.Context, owner Owner, f Incoming) (AddResult, 
 	if err != nil {
 		return AddResult{}, err
 	}
-	i, already, err := s.save(ctx, e, placement{owner: owner, name: filename.Stem(f.Name), ext: filename.Extension(f.Name),
+	i, exists, err := s.save(ctx, e, placement{owner: owner, name: filename.Stem(f.Name), ext: filename.Extension(f.Name),
 		onAdded: func(context.Context, *db.Tx, Item, bool) error { return nil }})
-	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: already}, err
+	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: exists}, err
 }
 
 // placement says how to add a file to the library.
@@ -90,12 +90,12 @@ type placement struct {
 
 // save returns the library's item for the file, and reports whether it existed before. It creates the item unless the
 // team already has the file.
-func (s *Service) save(ctx context.Context, e inspectedFile, p placement) (Item, bool, error) {
-	original := e.staged.Sum()
-	e.uploadedSize = e.staged.Size()
-	i, exists, err := byDigest(ctx, s.db, p.owner.TeamID, original[:])
+func (s *Service) save(ctx context.Context, f inspectedFile, p placement) (Item, bool, error) {
+	original := f.staged.Sum()
+	f.uploadedSize = f.staged.Size()
+	i, exists, err := findByDigest(ctx, s.db, p.owner.TeamID, original[:])
 	if err == nil && !exists {
-		i, err = s.saveNew(ctx, e, p, original[:])
+		i, err = s.saveNew(ctx, f, p, original[:])
 	}
 	if err != nil {
 		return i, false, err
@@ -105,41 +105,41 @@ func (s *Service) save(ctx context.Context, e inspectedFile, p placement) (Item,
 
 // saveNew stores a new file. It removes the metadata unless the team keeps originals. If an item with the resulting
 // bytes already exists, it returns that item.
-func (s *Service) saveNew(ctx context.Context, e inspectedFile, p placement, original []byte) (Item, error) {
-	if e.metadata.Empty() {
-		e.clean = true
-		return s.put(ctx, e, p)
+func (s *Service) saveNew(ctx context.Context, f inspectedFile, p placement, original []byte) (Item, error) {
+	if f.metadataEdits.Empty() {
+		f.isClean = true
+		return s.put(ctx, f, p)
 	}
 	keepOriginal, err := keepsOriginals(ctx, s.db, p.owner.TeamID)
 	if err != nil {
 		return Item{}, err
 	}
 	if keepOriginal {
-		return s.put(ctx, e, p)
+		return s.put(ctx, f, p)
 	}
-	e.clean, e.original = true, original
-	if e.staged, err = s.strip(ctx, e); err != nil {
+	f.isClean, f.originalSHA256 = true, original
+	if f.staged, err = s.strip(ctx, f); err != nil {
 		return Item{}, err
 	}
-	defer e.staged.Discard()
-	digest := e.staged.Sum()
-	i, already, err := byDigest(ctx, s.db, p.owner.TeamID, digest[:])
-	if err != nil || already {
+	defer f.staged.Discard()
+	digest := f.staged.Sum()
+	i, exists, err := findByDigest(ctx, s.db, p.owner.TeamID, digest[:])
+	if err != nil || exists {
 		return i, err
 	}
-	return s.put(ctx, e, p)
+	return s.put(ctx, f, p)
 }
 
 // strip stages a copy without metadata. The caller must discard it.
-func (s *Service) strip(ctx context.Context, e inspectedFile) (*blob.Staged, error) {
-	if err := s.requireDisk(ctx, e.staged.Size()); err != nil {
+func (s *Service) strip(ctx context.Context, f inspectedFile) (*blob.Staged, error) {
+	if err := s.requireDisk(ctx, f.staged.Size()); err != nil {
 		return nil, err
 	}
 	staged, err := s.Blobs.Stage(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("removing metadata: %w", err)
 	}
-	if _, err := io.Copy(staged, e.metadata.Apply(e.staged)); err != nil {
+	if _, err := io.Copy(staged, f.metadataEdits.Apply(f.staged)); err != nil {
 		staged.Discard()
 		return nil, fmt.Errorf("removing metadata: %w", err)
 	}
@@ -148,32 +148,32 @@ func (s *Service) strip(ctx context.Context, e inspectedFile) (*blob.Staged, err
 
 // keepsOriginals reports whether a team stores files with their metadata.
 func keepsOriginals(ctx context.Context, q db.Querier, team int64) (bool, error) {
-	var keeps int64
-	if err := q.QueryRow(ctx, `SELECT keep_originals FROM teams WHERE id = ?`, team).Scan(&keeps); err != nil {
+	var keepFlag int64
+	if err := q.QueryRow(ctx, `SELECT keep_originals FROM teams WHERE id = ?`, team).Scan(&keepFlag); err != nil {
 		return false, fmt.Errorf("reading whether a team keeps original files: %w", err)
 	}
-	return keeps != 0, nil
+	return keepFlag != 0, nil
 }
 
 // put stores a file's bytes and thumbnail under a new key, and returns the item to add.
-func (s *Service) put(ctx context.Context, e inspectedFile, p placement) (Item, error) {
-	digest := e.staged.Sum()
-	i := Item{TeamID: p.owner.TeamID, FolderID: p.folder, SHA256: digest[:], OriginalSHA256: e.original, Clean: e.clean,
-		Size: e.uploadedSize, StoredSize: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
-		Width: e.info.Width, Height: e.info.Height, Duration: e.info.Duration,
+func (s *Service) put(ctx context.Context, f inspectedFile, p placement) (Item, error) {
+	digest := f.staged.Sum()
+	i := Item{TeamID: p.owner.TeamID, FolderID: p.folder, SHA256: digest[:], OriginalSHA256: f.originalSHA256, Clean: f.isClean,
+		Size: f.uploadedSize, StoredSize: f.staged.Size(), Type: f.info.Type, Kind: f.info.Kind,
+		Width: f.info.Width, Height: f.info.Height, Duration: f.info.Duration,
 		Detail: Detail{
-			e.info.VideoCodec, e.info.AudioCodec, e.info.FrameRate, e.info.Orientation, e.info.Animated,
-			e.info.DecodeBytes,
+			f.info.VideoCodec, f.info.AudioCodec, f.info.FrameRate, f.info.Orientation, f.info.Animated,
+			f.info.DecodeBytes,
 		}}
 	i.Name, i.FileName = filename.ForType(p.name, p.ext, i.Type)
 	i.Blob = newKey(p.owner.TeamID, digest[:])
 	if err := s.recordPending(ctx, i.Blob); err != nil {
 		return i, err
 	}
-	err := s.Blobs.Put(ctx, i.Blob, e.staged)
-	if err == nil && e.thumbnail != nil {
-		i.Thumbnail, i.ThumbnailType = i.Blob+thumbnailSuffix, e.thumbnail.Type
-		err = blob.PutBytes(ctx, s.Blobs, i.Thumbnail, e.thumbnail.Bytes)
+	err := s.Blobs.Put(ctx, i.Blob, f.staged)
+	if err == nil && f.thumbnail != nil {
+		i.Thumbnail, i.ThumbnailType = i.Blob+thumbnailSuffix, f.thumbnail.Type
+		err = blob.PutBytes(ctx, s.Blobs, i.Thumbnail, f.thumbnail.Bytes)
 	}
 	if err != nil {
 		s.deleteBytes(ctx, i.Blob)
@@ -232,7 +232,7 @@ func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (
 		return i, false, err
 	}
 	// Check again: another upload of the same file may have finished first.
-	existing, exists, err := byDigests(ctx, tx, p.owner.TeamID, i)
+	existing, exists, err := findByDigests(ctx, tx, p.owner.TeamID, i)
 	switch {
 	case err != nil:
 		return i, false, err
@@ -253,14 +253,14 @@ func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (
 	return i, false, p.onAdded(ctx, tx, i, false)
 }
 
-// byDigests returns the team's item for a file, by the digest of the bytes to store or of the uploaded file, and
+// findByDigests returns the team's item for a file, by the digest of the bytes to store or of the uploaded file, and
 // reports whether there is one.
-func byDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, error) {
-	existing, already, err := byDigest(ctx, tx, team, i.SHA256)
-	if err != nil || already || i.OriginalSHA256 == nil {
-		return existing, already, err
+func findByDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, error) {
+	existing, exists, err := findByDigest(ctx, tx, team, i.SHA256)
+	if err != nil || exists || i.OriginalSHA256 == nil {
+		return existing, exists, err
 	}
-	return byDigest(ctx, tx, team, i.OriginalSHA256)
+	return findByDigest(ctx, tx, team, i.OriginalSHA256)
 }
 
 // createItem inserts a new item in its folder, counts its bytes, and adds an entry to the audit log.

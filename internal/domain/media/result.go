@@ -136,7 +136,7 @@ func readDownloadResult(
 		output.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
 	}
 	for _, i := range items {
-		out.Items = append(out.Items, showItem(call, &output.Untrusted, d, i))
+		out.Items = append(out.Items, newDownloadResultItem(call, &output.Untrusted, d, i))
 	}
 	if d.nextCursor != "" {
 		out.NextCursor = cursorPrefix + strings.TrimPrefix(r.ID, string(job.ContentFetch)+":")
@@ -160,7 +160,7 @@ func startPosition(call operation.Call, cursor *string) (int, error) {
 	return from, nil
 }
 
-func showItem(call operation.Call, quotes *operation.UntrustedTexts, d download, i profileItem) DownloadResultItem {
+func newDownloadResultItem(call operation.Call, quotes *operation.UntrustedTexts, d download, i profileItem) DownloadResultItem {
 	return DownloadResultItem{
 		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.MomentOrNil(i.takenAt),
 		Caption: quotes.Add(i.caption,

@@ -23,15 +23,15 @@ const columns = `m.id, m.team_id, m.folder_id,
 type scanner interface{ Scan(...any) error }
 
 func scanItem(row scanner, i *Item) error {
-	var duration, created, deleted, clean int64
+	var duration, createdAt, deletedAt, clean int64
 	var detail []byte
 	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.OriginalSHA256, &clean, &i.Blob, &i.Thumbnail,
 		&i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
-		&i.Size, &i.StoredSize, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
+		&i.Size, &i.StoredSize, &i.Width, &i.Height, &duration, &detail, &i.Alt, &createdAt, &deletedAt, &i.DeletedBy)
 	if err != nil {
 		return err
 	}
-	i.Duration, i.CreatedAt, i.DeletedAt = time.Duration(duration)*time.Microsecond, db.Time(created), db.Time(deleted)
+	i.Duration, i.CreatedAt, i.DeletedAt = time.Duration(duration)*time.Microsecond, db.Time(createdAt), db.Time(deletedAt)
 	i.Clean, i.StoredSize = clean != 0, cmp.Or(i.StoredSize, i.Size)
 	if err := json.Unmarshal(detail, &i.Detail); err != nil {
 		return fmt.Errorf("decoding a file's information: %w", err)
@@ -61,9 +61,9 @@ const digestQuery = `SELECT ` + columns + ` FROM media m WHERE m.id = (SELECT MI
 	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m
 		WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
 
-// byDigest returns the team's item for a file, by the digest of its stored bytes or of the uploaded file, and reports
+// findByDigest returns the team's item for a file, by the digest of its stored bytes or of the uploaded file, and reports
 // whether there is one.
-func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
+func findByDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx, digestQuery, team, digest, team, digest), &i)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -125,12 +125,12 @@ func openLinks(ctx context.Context, q db.Querier, team int64) (int, int64, error
 
 // storageLimit returns the storage limit of the team's plan in bytes, or plan.Unlimited.
 func (s *Service) storageLimit(ctx context.Context, q db.Querier, team int64, now time.Time) (int64, error) {
-	var plan string
-	var until int64
-	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&plan, &until); err != nil {
+	var planID string
+	var planUntil int64
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&planID, &planUntil); err != nil {
 		return 0, fmt.Errorf("reading a team's plan: %w", err)
 	}
-	return s.Catalog.InEffect(plan, db.Time(until), now).StorageBytes, nil
+	return s.Catalog.PlanInEffect(planID, db.Time(planUntil), now).StorageBytes, nil
 }
 
 // requireFolder returns an error if the team has no folder with this ID. An ID of 0 means no folder and is allowed.

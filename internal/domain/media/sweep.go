@@ -49,16 +49,16 @@ func (s *Service) postpone(ctx context.Context, key string) error {
 
 // deleteOrphan deletes bytes without an item. It marks them first, so that no new item can reference them.
 func (s *Service) deleteOrphan(ctx context.Context, key string) error {
-	var marked int64
+	var markedCount int64
 	err := s.db.InTx(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		marked, err = tx.Exec(ctx, `UPDATE media_pending SET deleting = 1 WHERE blob = ?`, key)
+		markedCount, err = tx.Exec(ctx, `UPDATE media_pending SET deleting = 1 WHERE blob = ?`, key)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("marking bytes without an item: %w", err)
 	}
-	if marked == 0 {
+	if markedCount == 0 {
 		return nil // the bytes have an item by now, or were deleted
 	}
 	for _, blob := range []string{key, key + thumbnailSuffix} {

@@ -262,7 +262,7 @@ func (m *arrivals) end(t *rapid.T) {
 	n := rapid.IntRange(0, len(m.under)-1).Draw(t, "which")
 	a := m.under[n]
 	m.under = slices.Delete(m.under, n, n+1)
-	_, there, err := byDigest(t.Context(), m.db, m.team, a.item.SHA256)
+	_, there, err := findByDigest(t.Context(), m.db, m.team, a.item.SHA256)
 	must(t, err)
 	if err := m.fixture.end(t, *a); (err != nil) != (a.swept && !there) {
 		t.Fatalf("swept: %t, already present: %t, added: %v", a.swept, there, err)

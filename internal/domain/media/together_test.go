@@ -129,7 +129,7 @@ func (p *concurrentServices) checkTotals(t *testing.T) {
 		if r.IsFinished() != b.closed || r.Total != int64(len(b.files)) || b.closed && (links > 0 || r.Done != r.Total) {
 			t.Errorf("batch of %d files, %d of them pending, closed %t: %+v", len(b.files), links, b.closed, r)
 		}
-		if state, code := outcome(b.files, r.ErrorCode); b.closed && (r.State != state || r.ErrorCode != code) {
+		if state, code := batchOutcome(b.files, r.ErrorCode); b.closed && (r.State != state || r.ErrorCode != code) {
 			t.Errorf("the job ended as %s with %q, its files as %s with %q", r.State, r.ErrorCode, state, code)
 		}
 		if b.closed {

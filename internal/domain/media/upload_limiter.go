@@ -70,46 +70,46 @@ func newUploadLimiter() *uploadLimiter {
 
 // acquire registers an upload, or returns an error if the uploader or the team already has too many in progress. limit
 // is the maximum number of concurrent uploads for the team.
-func (in *uploadLimiter) acquire(by uploader, team int64, limit int) error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	switch n := in.uploads[by]; {
-	case by.link != "" && n >= maxUploads:
+func (l *uploadLimiter) acquire(u uploader, team int64, limit int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch n := l.uploads[u]; {
+	case u.link != "" && n >= maxUploads:
 		return errLinkInUse
-	case by.person != 0 && n >= maxUploads:
+	case u.person != 0 && n >= maxUploads:
 		return errTooManyUploads
-	case in.files[team] >= limit:
+	case l.files[team] >= limit:
 		return errTooManyFiles
 	}
-	in.uploads[by]++
-	in.files[team]++
+	l.uploads[u]++
+	l.files[team]++
 	return nil
 }
 
 // reserve reserves bytes for a team, or returns an error if there are too many. limit is the maximum number of reserved
 // bytes for the team.
-func (in *uploadLimiter) reserve(team, bytes, limit int64) error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.bytes[team]+bytes > limit {
+func (l *uploadLimiter) reserve(team, bytes, limit int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bytes[team]+bytes > limit {
 		return errTooManyBytes
 	}
-	in.bytes[team] += bytes
+	l.bytes[team] += bytes
 	return nil
 }
 
 // release undoes acquire and reserve. bytes is the total number of reserved bytes.
-func (in *uploadLimiter) release(by uploader, team, bytes int64) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.uploads[by]--; in.uploads[by] == 0 {
-		delete(in.uploads, by)
+func (l *uploadLimiter) release(u uploader, team, bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.uploads[u]--; l.uploads[u] == 0 {
+		delete(l.uploads, u)
 	}
-	if in.files[team]--; in.files[team] == 0 {
-		delete(in.files, team)
+	if l.files[team]--; l.files[team] == 0 {
+		delete(l.files, team)
 	}
-	if in.bytes[team] -= bytes; in.bytes[team] == 0 {
-		delete(in.bytes, team)
+	if l.bytes[team] -= bytes; l.bytes[team] == 0 {
+		delete(l.bytes, team)
 	}
 }
 
@@ -119,11 +119,11 @@ type sizeLimit struct {
 	tooLarge error
 }
 
-// sizeBound returns the size limit for a file whose type is not known yet. size is the declared size, or -1 if unknown.
+// findSizeLimit returns the size limit for a file whose type is not known yet. size is the declared size, or -1 if unknown.
 // The limit is the largest size of any type, or less if the team's plan has less storage left. A copy of an existing
 // item needs no storage. Therefore, if the team has an item of the declared size, that size is allowed even if less
 // storage is left.
-func (s *Service) sizeBound(ctx context.Context, team, size int64) (sizeLimit, error) {
+func (s *Service) findSizeLimit(ctx context.Context, team, size int64) (sizeLimit, error) {
 	out := sizeLimit{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.freeStorage(ctx, team)
 	if err != nil || left == plan.Unlimited || left >= out.max || size >= 0 && size <= left || size > out.max {
@@ -221,7 +221,7 @@ type incomingFile struct {
 
 // begin starts to receive a file. size is the declared size, or -1 if unknown. If the file cannot be accepted, begin
 // returns an error before the first byte is read.
-func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b sizeLimit) (*incomingFile, error) {
+func (s *Service) begin(ctx context.Context, team int64, u uploader, size int64, b sizeLimit) (*incomingFile, error) {
 	switch {
 	case size > s.Catalog.Limits.MaxVideoBytes:
 		return nil, errTooLarge
@@ -231,87 +231,87 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 	if err := s.requireDisk(ctx, max(0, size)); err != nil {
 		return nil, err
 	}
-	a := &incomingFile{sizeLimit: b, ctx: ctx, s: s, uploader: by, team: team, size: size}
+	file := &incomingFile{sizeLimit: b, ctx: ctx, s: s, uploader: u, team: team, size: size}
 	limit := s.Catalog.Limits.OpenUploadLinks
 	if s.TeamUploads > 0 {
 		limit = min(limit, s.TeamUploads)
 	}
-	if err := s.uploadLimiter.acquire(by, team, limit); err != nil {
+	if err := s.uploadLimiter.acquire(u, team, limit); err != nil {
 		return nil, err
 	}
-	err := a.reserve(max(0, size))
+	err := file.reserve(max(0, size))
 	if err == nil {
-		a.Staged, err = s.Blobs.Stage(ctx)
+		file.Staged, err = s.Blobs.Stage(ctx)
 	}
 	if err != nil {
-		a.release()
+		file.release()
 		return nil, fmt.Errorf("receiving a file: %w", err)
 	}
-	return a, nil
+	return file, nil
 }
 
 // Discard discards the staged bytes unless they were stored, and releases the reservations.
-func (a *incomingFile) Discard() {
-	a.Staged.Discard()
-	a.release()
+func (f *incomingFile) Discard() {
+	f.Staged.Discard()
+	f.release()
 }
 
-func (a *incomingFile) release() {
-	a.ended.Do(func() { a.s.uploadLimiter.release(a.uploader, a.team, a.reservedBytes) })
+func (f *incomingFile) release() {
+	f.ended.Do(func() { f.s.uploadLimiter.release(f.uploader, f.team, f.reservedBytes) })
 }
 
 // reserve raises the reservation to bytes in total.
-func (a *incomingFile) reserve(bytes int64) error {
-	if bytes <= a.reservedBytes {
+func (f *incomingFile) reserve(bytes int64) error {
+	if bytes <= f.reservedBytes {
 		return nil
 	}
-	if err := a.s.uploadLimiter.reserve(a.team, bytes-a.reservedBytes,
-		maxStagedFiles*a.s.Catalog.Limits.MaxVideoBytes); err != nil {
+	if err := f.s.uploadLimiter.reserve(f.team, bytes-f.reservedBytes,
+		maxStagedFiles*f.s.Catalog.Limits.MaxVideoBytes); err != nil {
 		return err
 	}
-	a.reservedBytes = bytes
+	f.reservedBytes = bytes
 	return nil
 }
 
 // take counts n received bytes before they are staged, and returns an error if they exceed a limit.
-func (a *incomingFile) take(n int) error {
-	a.receivedBytes += int64(n)
-	if a.receivedBytes > a.max {
-		return a.tooLarge
+func (f *incomingFile) countBytes(n int) error {
+	f.receivedBytes += int64(n)
+	if f.receivedBytes > f.max {
+		return f.tooLarge
 	}
-	if a.receivedBytes <= a.checkedBytes {
+	if f.receivedBytes <= f.checkedBytes {
 		return nil
 	}
-	a.checkedBytes = min(a.receivedBytes+checkStep, a.max)
-	if err := a.s.requireDisk(a.ctx, 0); err != nil {
+	f.checkedBytes = min(f.receivedBytes+checkStep, f.max)
+	if err := f.s.requireDisk(f.ctx, 0); err != nil {
 		return err
 	}
-	return a.reserve(a.checkedBytes)
+	return f.reserve(f.checkedBytes)
 }
 
 // Write stages the bytes of p.
-func (a *incomingFile) Write(p []byte) (int, error) {
-	if err := a.take(len(p)); err != nil {
+func (f *incomingFile) Write(p []byte) (int, error) {
+	if err := f.countBytes(len(p)); err != nil {
 		return 0, err
 	}
-	n, err := a.Staged.Write(p)
-	if err == nil && a.receivedBytes >= sniffBytes {
-		err = a.sniff()
+	n, err := f.Staged.Write(p)
+	if err == nil && f.receivedBytes >= sniffBytes {
+		err = f.sniff()
 	}
 	return n, err
 }
 
 // ReadFrom stages all bytes of r.
-func (a *incomingFile) ReadFrom(r io.Reader) (int64, error) {
-	counter := countingReader{r, a}
-	n, err := a.Staged.ReadFrom(io.LimitReader(counter, sniffBytes))
+func (f *incomingFile) ReadFrom(r io.Reader) (int64, error) {
+	counter := countingReader{r, f}
+	n, err := f.Staged.ReadFrom(io.LimitReader(counter, sniffBytes))
 	if err != nil || n < sniffBytes {
 		return n, err
 	}
-	if err := a.sniff(); err != nil {
+	if err := f.sniff(); err != nil {
 		return n, err
 	}
-	rest, err := a.Staged.ReadFrom(counter)
+	rest, err := f.Staged.ReadFrom(counter)
 	return n + rest, err
 }
 
@@ -321,34 +321,34 @@ type countingReader struct {
 	file *incomingFile
 }
 
-func (m countingReader) Read(p []byte) (int, error) {
-	n, err := m.Reader.Read(p)
-	if rejected := m.file.take(n); rejected != nil {
-		return 0, rejected
+func (r countingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if limitErr := r.file.countBytes(n); limitErr != nil {
+		return 0, limitErr
 	}
 	return n, err //nolint:wrapcheck // it wraps the reader
 }
 
 // sniff returns an error if the first bytes do not match an accepted type. If the file is an image, the size limit for
 // images applies from then on.
-func (a *incomingFile) sniff() error {
-	if a.typeAccepted {
+func (f *incomingFile) sniff() error {
+	if f.typeAccepted {
 		return nil
 	}
 	head := make([]byte, mediainfo.SniffBytes)
-	n, err := a.ReadAt(head, 0)
+	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the beginning of a file: %w", err)
 	}
 	kind, err := mediainfo.Sniff(head[:n])
 	if err != nil {
-		return rejectedType(err)
+		return errRejectedType(err)
 	}
-	a.typeAccepted = true
-	if most := a.s.Catalog.Limits.MaxImageBytes; kind == Image && most < a.max {
-		a.sizeLimit = sizeLimit{most, a.s.errImageTooLarge()}
-		if a.size > most || a.receivedBytes > most {
-			return a.tooLarge
+	f.typeAccepted = true
+	if maxBytes := f.s.Catalog.Limits.MaxImageBytes; kind == Image && maxBytes < f.max {
+		f.sizeLimit = sizeLimit{maxBytes, f.s.errImageTooLarge()}
+		if f.size > maxBytes || f.receivedBytes > maxBytes {
+			return f.tooLarge
 		}
 	}
 	return nil

@@ -119,22 +119,22 @@ func (s *Service) maxBytes(mimeType string) int64 {
 }
 
 // newBatchFiles returns the files of a new batch. Files that the library already has are marked as stored.
-func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) ([]batchFileRecord, error) {
-	out := make([]batchFileRecord, len(in))
-	for n, d := range in {
-		digest, err := hex.DecodeString(d.SHA256)
+func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, files []UploadFile) ([]batchFileRecord, error) {
+	out := make([]batchFileRecord, len(files))
+	for n, u := range files {
+		digest, err := hex.DecodeString(u.SHA256)
 		if err != nil {
 			return nil, fmt.Errorf("reading a checked digest: %w", err)
 		}
 		f := batchFileRecord{
-			id: uuid.Must(uuid.NewV7()).String(), digest: digest, size: d.SizeBytes, name: d.FileName,
-			mimeType: d.MIMEType, state: Waiting,
+			id: uuid.Must(uuid.NewV7()).String(), digest: digest, size: u.SizeBytes, name: u.FileName,
+			mimeType: u.MIMEType, state: Waiting,
 		}
-		existing, found, err := byDigest(ctx, tx, team, digest)
+		existing, found, err := findByDigest(ctx, tx, team, digest)
 		if err != nil {
 			return nil, err
 		}
-		if found && (d.SizeBytes == existing.Size || d.SizeBytes == existing.StoredSize) {
+		if found && (u.SizeBytes == existing.Size || u.SizeBytes == existing.StoredSize) {
 			f.state, f.media = Stored, existing.ID
 		} else {
 			f.secret = apikey.New(apikey.Upload)

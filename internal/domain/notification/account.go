@@ -102,26 +102,26 @@ var accountEvents = map[string]accountEvent{
 	},
 }
 
-var operatorEnded = accountEvent{OperatorChanged, "You are no longer an operator of this service.", adviseToAsk}
+var operatorRemoved = accountEvent{OperatorChanged, "You are no longer an operator of this service.", adviseToAsk}
 
 // accountText returns the text of a notification about an account.
 func (d detail) accountText(l *locale.Language) string {
 	event := accountEvents[d.Event]
 	if d.Event == "person.operator" && !d.On {
-		event = operatorEnded
+		event = operatorRemoved
 	}
 	text := l.T(event.text)
 	if event.advice != "" {
-		text = join(text, l.T(event.advice))
+		text = joinSentences(text, l.T(event.advice))
 	}
 	if revoked := d.revokedText(l); revoked != "" {
-		text = join(text, revoked)
+		text = joinSentences(text, revoked)
 	}
 	return text
 }
 
-// maxRevokedName is the maximum number of characters of a name in a notification.
-const maxRevokedName = 100
+// maxRevokedNameLength is the maximum number of characters of a name in a notification.
+const maxRevokedNameLength = 100
 
 // revokedText returns a sentence that lists the keys and invitations that were revoked. Their names are user input, so
 // links in them are disabled.
@@ -131,7 +131,7 @@ func (d detail) revokedText(l *locale.Language) string {
 	}
 	names := make([]string, len(d.Revoked))
 	for i, name := range d.Revoked {
-		names[i] = l.T("“%s”", plaintext.BreakLinks(name, maxRevokedName))
+		names[i] = l.T("“%s”", plaintext.BreakLinks(name, maxRevokedNameLength))
 	}
 	list := strings.Join(names, ", ")
 	if d.More > 0 {
@@ -226,8 +226,8 @@ func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (b
 	return true, nil
 }
 
-// whenAndWhere returns the time and the browser of an account event as text for an email.
-func (n Notification) whenAndWhere(l *locale.Language) string {
+// timeAndBrowser returns the time and the browser of an account event as text for an email.
+func (n Notification) timeAndBrowser(l *locale.Language) string {
 	out := l.T("Time: %s", l.Format(n.At, locale.DateTime)+" "+n.At.Format("MST"))
 	if browser := n.Browser(l); browser != "" {
 		out += "\n" + l.T("Browser: %s", browser)

@@ -36,9 +36,9 @@ const (
 var ChannelServices = []ChannelService{Slack, Discord, Teams, Ntfy, Webhook}
 
 const (
-	maxChannels    = 100
-	maxChannelName = 100
-	signingPrefix  = "whsec_" // prefix of secrets that sign webhooks (standardwebhooks.com)
+	maxChannels          = 100
+	maxChannelNameLength = 100
+	signingPrefix        = "whsec_" // prefix of secrets that sign webhooks (standardwebhooks.com)
 )
 
 // Channel is a chat channel or a webhook that the operator sends notifications to.
@@ -88,7 +88,7 @@ type channelAddress struct {
 // channel.
 func channelAssociatedData(id int64) string { return fmt.Sprintf("notice_channel %d", id) }
 
-var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id",
+var channelAddresses = tokencrypt.Column{Table: "notice_channels", Name: "sealed", RowColumn: "id", Owner: "id",
 	AssociatedData: channelAssociatedData}
 
 var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key that encrypted addresses of " +
@@ -97,7 +97,7 @@ var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks 
 
 // CheckSealing returns an error if the configured keys cannot decrypt the addresses of all channels.
 func (s *Service) CheckSealing(ctx context.Context) error {
-	known, err := sealedChannels.KnowsAll(ctx, s.db, s.Sealer)
+	known, err := channelAddresses.KnowsAll(ctx, s.db, s.Sealer)
 	if err == nil && !known {
 		err = errChannelSealing
 	}
@@ -107,11 +107,11 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 // Reseal encrypts the addresses of all channels with the first key. It returns how many it encrypted again, and how
 // many still use another key.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
-	resealed, err := sealedChannels.Reseal(ctx, s.db, s.Sealer)
+	resealed, err := channelAddresses.Reseal(ctx, s.db, s.Sealer)
 	if err != nil {
 		return resealed, 0, err
 	}
-	left, err := sealedChannels.CountOutdated(ctx, s.db, s.Sealer)
+	left, err := channelAddresses.CountOutdated(ctx, s.db, s.Sealer)
 	return resealed, left, err
 }
 
@@ -131,7 +131,7 @@ func (s *Service) AddChannel(ctx context.Context, n NewChannel) (Channel, error)
 			db.Micros(c.CreatedAt)).Scan(&c.ID); err != nil {
 			return fmt.Errorf("adding a notice channel: %w", err)
 		}
-		sealed, err := s.seal(c.ID, address)
+		sealed, err := s.sealAddress(c.ID, address)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (c Channel) check(token string) error {
 	switch {
 	case !slices.Contains(ChannelServices, c.Service):
 		return apierr.OperatorError("choose slack, discord, teams, ntfy or webhook")
-	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxChannelName || strings.ContainsAny(c.Name, "\r\n"):
+	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxChannelNameLength || strings.ContainsAny(c.Name, "\r\n"):
 		return apierr.OperatorError("enter a name of 1 to 100 characters")
 	case token != "" && c.Service != Ntfy:
 		return apierr.OperatorError("only ntfy has an access token")
@@ -278,7 +278,7 @@ func (s *Service) changeAddress(
 	if target == "" && token == "" {
 		return false, nil
 	}
-	address, err := s.open(id, sealed)
+	address, err := s.openAddress(id, sealed)
 	if err != nil {
 		return false, err
 	}
@@ -292,7 +292,7 @@ func (s *Service) changeAddress(
 	if err != nil {
 		return false, err
 	}
-	if sealed, err = s.seal(id, address); err != nil {
+	if sealed, err = s.sealAddress(id, address); err != nil {
 		return false, err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE notice_channels SET host = ?, sealed = ?, next_at = 0, failures = 0, failed_at = 0, error = ''
@@ -316,7 +316,7 @@ func (s *Service) ShowSigningSecret(ctx context.Context, id int64) (string, erro
 		if err != nil {
 			return fmt.Errorf("reading a notice channel: %w", err)
 		}
-		if address, err = s.open(id, sealed); err != nil {
+		if address, err = s.openAddress(id, sealed); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "notice_channel.secret_shown", fmt.Sprint(id), map[string]any{})
@@ -324,7 +324,7 @@ func (s *Service) ShowSigningSecret(ctx context.Context, id int64) (string, erro
 	return address.Secret, err
 }
 
-func (s *Service) seal(id int64, address channelAddress) ([]byte, error) {
+func (s *Service) sealAddress(id int64, address channelAddress) ([]byte, error) {
 	raw, err := json.Marshal(address) //nolint:gosec // encrypted below
 	if err != nil {
 		return nil, fmt.Errorf("encoding the address of a notice channel: %w", err)
@@ -336,7 +336,7 @@ func (s *Service) seal(id int64, address channelAddress) ([]byte, error) {
 	return sealed, nil
 }
 
-func (s *Service) open(id int64, sealed []byte) (channelAddress, error) {
+func (s *Service) openAddress(id int64, sealed []byte) (channelAddress, error) {
 	var address channelAddress
 	raw, err := s.Sealer.Open(sealed, channelAssociatedData(id))
 	if err != nil {
@@ -352,14 +352,14 @@ func (s *Service) open(id int64, sealed []byte) (channelAddress, error) {
 func (s *Service) Channels(ctx context.Context) ([]Channel, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, c *Channel) error {
 		var kinds string
-		var created, sent, failed int64
-		err := rows.Scan(&c.ID, &c.Team, &c.Service, &c.Name, &c.Host, &kinds, &created, &sent, &failed, &c.Error)
-		c.Kinds, c.CreatedAt = splitKinds(kinds), db.Time(created).UTC()
-		if sent > 0 {
-			c.SentAt = db.Time(sent).UTC()
+		var createdAt, sentAt, failedAt int64
+		err := rows.Scan(&c.ID, &c.Team, &c.Service, &c.Name, &c.Host, &kinds, &createdAt, &sentAt, &failedAt, &c.Error)
+		c.Kinds, c.CreatedAt = splitKinds(kinds), db.Time(createdAt).UTC()
+		if sentAt > 0 {
+			c.SentAt = db.Time(sentAt).UTC()
 		}
-		if failed > 0 {
-			c.FailedAt = db.Time(failed).UTC()
+		if failedAt > 0 {
+			c.FailedAt = db.Time(failedAt).UTC()
 		}
 		return err
 	}, `SELECT id, team_id, service, name, host, kinds, created_at, sent_at, failed_at, error FROM notice_channels ORDER BY id`)

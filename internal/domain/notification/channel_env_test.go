@@ -121,7 +121,7 @@ func newChat(service notification.ChannelService, address string) notification.N
 func (w *env) sendAll(t *testing.T) int {
 	t.Helper()
 	for n := 0; ; n++ {
-		if more := must.Get(w.SendNext(t.Context()))(t); !more {
+		if more := must.Get(w.SendNextToChannel(t.Context()))(t); !more {
 			return n
 		}
 	}

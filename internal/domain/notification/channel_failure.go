@@ -21,8 +21,8 @@ const (
 	failureUnreachable ChannelFailure = "unreachable"
 )
 
-// statusFailure returns the failure for a response with an HTTP status.
-func statusFailure(status int) ChannelFailure {
+// newStatusFailure returns the failure for a response with an HTTP status.
+func newStatusFailure(status int) ChannelFailure {
 	if slices.Contains([]int{401, 403, 404, 410}, status) {
 		return ChannelFailure(fmt.Sprintf("refused:%d", status))
 	}

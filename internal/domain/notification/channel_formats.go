@@ -19,9 +19,9 @@ import (
 
 // The kind and text of the message that TestChannel sends, and the maximum length of titles in characters.
 const (
-	testKind = "test"
-	testText = "This is a test. pressroom notifications will appear here."
-	maxTitle = 200
+	testKind       = "test"
+	testText       = "This is a test. pressroom notifications will appear here."
+	maxTitleLength = 200
 )
 
 // channelMessage is the message about a notification for a channel. Of its fields, only teamName, and title if it is
@@ -44,7 +44,7 @@ func (m channelMessage) encode(service ChannelService, address channelAddress) (
 	target := address.URL
 	var body any
 	title := plaintext.BreakLinks(m.title,
-		maxTitle) // so that chats do not recognize mentions or addresses in the title
+		maxTitleLength) // so that chats do not recognize mentions or addresses in the title
 	switch service {
 	case Slack: // also Mattermost and Rocket.Chat
 		body = map[string]any{"text": "*" + slackText(formatEscaper.Replace(title)) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
@@ -84,9 +84,9 @@ func (m channelMessage) encode(service ChannelService, address channelAddress) (
 
 // card returns the message as an Adaptive Card, in the form that Microsoft Teams workflows accept.
 func (m channelMessage) card(title string) any {
-	block := func(text string, more map[string]any) map[string]any {
+	block := func(text string, extra map[string]any) map[string]any {
 		out := map[string]any{"type": "TextBlock", "text": markdownText(text), "wrap": true}
-		maps.Copy(out, more)
+		maps.Copy(out, extra)
 		return out
 	}
 	return map[string]any{"type": "message", "attachments": []any{map[string]any{

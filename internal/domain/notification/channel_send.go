@@ -52,7 +52,7 @@ func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db
 func (s *Service) RunChannels(ctx context.Context, report func(error)) {
 	var senders sync.WaitGroup
 	for range channelSenders {
-		senders.Go(func() { poll(ctx, s.SendNext, report) })
+		senders.Go(func() { poll(ctx, s.SendNextToChannel, report) })
 	}
 	senders.Wait()
 }
@@ -77,9 +77,9 @@ type attempt struct {
 	final   bool           // whether a retry would fail again
 }
 
-// SendNext sends the oldest due notification of one channel and reports whether there was one. After a failure, the
+// SendNextToChannel sends the oldest due notification of one channel and reports whether there was one. After a failure, the
 // channel waits before the next attempt.
-func (s *Service) SendNext(ctx context.Context) (bool, error) {
+func (s *Service) SendNextToChannel(ctx context.Context) (bool, error) {
 	n, found, err := s.claimForChannel(ctx)
 	if err != nil || !found {
 		return found, err
@@ -105,9 +105,9 @@ func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	return true, s.endChannelNotice(ctx, n, &result)
 }
 
-// dueChannels selects channels that have a due notification, do not wait, and are not claimed. Each placeholder is the
+// dueChannelsQuery selects channels that have a due notification, do not wait, and are not claimed. Each placeholder is the
 // current time.
-const dueChannels = `SELECT c.id FROM notice_channels c WHERE c.next_at <= ? AND c.claimed_until <= ?
+const dueChannelsQuery = `SELECT c.id FROM notice_channels c WHERE c.next_at <= ? AND c.claimed_until <= ?
 	AND EXISTS (SELECT 1 FROM channel_notices d WHERE d.channel_id = c.id AND d.send_at <= ?) ORDER BY c.next_at, c.id LIMIT 1`
 
 // claimForChannel claims the channel that has been due longest, so that no other node sends to it. It returns the
@@ -115,11 +115,11 @@ const dueChannels = `SELECT c.id FROM notice_channels c WHERE c.next_at <= ? AND
 func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, error) {
 	var n channelNotice
 	now := db.Micros(s.db.Now())
-	err := s.db.QueryRow(ctx, dueChannels, now, now, now).Scan(&n.channel) // usually there is none
+	err := s.db.QueryRow(ctx, dueChannelsQuery, now, now, now).Scan(&n.channel) // usually there is none
 	if err == nil {
 		err = s.db.InTx(ctx, "notice_channel.claim", func(ctx context.Context, tx *db.Tx) error {
 			n = channelNotice{}
-			return s.claimDue(ctx, tx, &n)
+			return s.claimDueChannel(ctx, tx, &n)
 		})
 	}
 	if errors.Is(err, sql.ErrNoRows) {
@@ -131,12 +131,12 @@ func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, err
 	return n, true, nil
 }
 
-// claimDue claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or if all of them are
+// claimDueChannel claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or if all of them are
 // claimed.
-func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) error {
+func (s *Service) claimDueChannel(ctx context.Context, tx *db.Tx, n *channelNotice) error {
 	now := db.Micros(tx.Now())
 	n.claimedUntil = db.Micros(tx.Now().Add(claimTime))
-	err := tx.QueryRow(ctx, `UPDATE notice_channels SET claimed_until = ? WHERE id = (`+dueChannels+s.db.SkipLocked()+`)
+	err := tx.QueryRow(ctx, `UPDATE notice_channels SET claimed_until = ? WHERE id = (`+dueChannelsQuery+s.db.SkipLocked()+`)
 		RETURNING id, team_id, service,
 			sealed`, n.claimedUntil, now, now, now).Scan(&n.channel, &n.channelTeam, &n.service, &n.sealed)
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 
 // post sends a notification to its channel.
 func (s *Service) post(ctx context.Context, n channelNotice) attempt {
-	address, err := s.open(n.channel, n.sealed)
+	address, err := s.openAddress(n.channel, n.sealed)
 	if err != nil {
 		s.Log.ErrorContext(ctx, "The address of a notification channel is not readable", "channel", n.channel, "error", err)
 		return attempt{failure: failureUnsealed}
@@ -243,7 +243,7 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	}
 	result := attempt{wait: retryafter.Parse(resp.RetryAfter, s.db.Now())}
 	if resp.Status < 200 || resp.Status > 299 {
-		result.failure = statusFailure(resp.Status)
+		result.failure = newStatusFailure(resp.Status)
 		// These statuses reject the message, not the channel.
 		result.final = slices.Contains([]int{400, 413, 422}, resp.Status)
 	}

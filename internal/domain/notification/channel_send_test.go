@@ -150,7 +150,7 @@ func TestChannelDelays(t *testing.T) {
 			"success": func() error {
 				w.clock.Advance(time.Hour)
 				for len(c.take()) == 0 { // the oldest messages are too old
-					must.Get(w.SendNext(t.Context()))(t)
+					must.Get(w.SendNextToChannel(t.Context()))(t)
 				}
 				return nil
 			},
@@ -178,7 +178,7 @@ func TestChannelClaim(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			_, err := w.SendNext(ctx)
+			_, err := w.SendNextToChannel(ctx)
 			ended <- err
 		}()
 		<-c.arrived
@@ -218,7 +218,7 @@ func TestChannelSenders(t *testing.T) {
 		}
 		must.NoError(t, w.db.InTx(t.Context(), "test.claim", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE notice_channels SET name = 'locked' WHERE id = 1`)
-			if found, sendErr := w.SendNext(t.Context()); !found || sendErr != nil {
+			if found, sendErr := w.SendNextToChannel(t.Context()); !found || sendErr != nil {
 				t.Errorf("the other channel was not claimed (%v)", sendErr)
 			}
 			return err

@@ -64,9 +64,9 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 	for _, r := range roles {
 		roleArgs = append(roleArgs, string(r))
 	}
-	var self int64
+	var actor int64
 	if info.NotifyActor {
-		self = e.Person
+		actor = e.Person
 	}
 	args := append([]any{
 		e.Team, string(kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(mailDelay)),
@@ -76,9 +76,9 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 		`INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
 		SELECT m.person_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT),
 		CAST(? AS BIGINT), CAST(? AS BIGINT)
-		FROM memberships m WHERE m.team_id = ? AND (m.role IN (`+roleList(roles)+
+		FROM memberships m WHERE m.team_id = ? AND (m.role IN (`+rolePlaceholders(roles)+
 			`) OR m.person_id = ?) AND m.person_id <> ? ON CONFLICT DO NOTHING`,
-		append(args, self, excludedPerson(kind, e))...)
+		append(args, actor, excludedPerson(kind, e))...)
 	if err != nil {
 		return fmt.Errorf("notifying of %s: %w", e.Kind, err)
 	}
@@ -87,8 +87,8 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 
 func isDecision(event string) bool { return event == decidedEvent || event == commentDecidedEvent }
 
-// roleList returns an SQL list with a placeholder for each role.
-func roleList(roles []access.Role) string {
+// rolePlaceholders returns an SQL list with a placeholder for each role.
+func rolePlaceholders(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
 }
 
@@ -103,13 +103,13 @@ func excludedPerson(kind Kind, e db.Event) int64 {
 
 // eventDetail has the fields of audit events that notifications use.
 type eventDetail struct {
-	Account  int64  `json:"account"`
-	Reason   string `json:"reason"`
-	Decision string `json:"decision"` // a person's decision about an unconfirmed account
-	Level    string `json:"level"`
-	Credits  int64  `json:"credits"`
-	May      string `json:"may"`
-	Round    int64  `json:"round"` // version of the post that the client decided about
+	Account      int64  `json:"account"`
+	Reason       string `json:"reason"`
+	Decision     string `json:"decision"` // a person's decision about an unconfirmed account
+	Level        string `json:"level"`
+	Credits      int64  `json:"credits"`
+	Capabilities string `json:"may"`
+	Round        int64  `json:"round"` // version of the post that the client decided about
 
 	LevelBefore *string `json:"level_before"`
 	Limit       *int64  `json:"daily_credits"`
@@ -124,7 +124,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 		return detail{}, fmt.Errorf("reading the details of %s: %w", e.Kind, err)
 	}
 	d := detail{
-		Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), Level: r.Level, May: r.May, Credits: r.Credits,
+		Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), Level: r.Level, Capabilities: r.Capabilities, Credits: r.Credits,
 		SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore,
 	}
 	if r.LimitBefore != nil || strings.HasSuffix(e.Kind, ".limit_changed") {

@@ -41,7 +41,7 @@ func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	if !s.Mails() {
 		return
 	}
-	poll(ctx, s.MailNext, report)
+	poll(ctx, s.SendNextMail, report)
 }
 
 // poll calls next, which sends one message and reports whether there was one, at every interval until ctx is canceled.
@@ -76,13 +76,13 @@ type batch struct {
 	tries        int
 }
 
-// MailNext sends one due email and reports whether there was one. A failed email is retried later.
-func (s *Service) MailNext(ctx context.Context) (bool, error) {
+// SendNextMail sends one due email and reports whether there was one. A failed email is retried later.
+func (s *Service) SendNextMail(ctx context.Context) (bool, error) {
 	b, found, err := s.claim(ctx)
 	if err != nil || !found || len(b.notices) == 0 {
 		return found, err
 	}
-	sendErr := s.Send(ctx, s.write(b))
+	sendErr := s.Send(ctx, s.newMail(b))
 	if sendErr != nil {
 		s.Log.WarnContext(ctx, "Sending an email failed; it is retried later", "person", b.person, "kind", b.kind, "try", b.tries, "error",
 			sendErr)
@@ -133,12 +133,12 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 		return err
 	}
 	// Old and muted notifications are not sent by email.
-	since := db.Micros(now) + 1
+	cutoff := db.Micros(now) + 1
 	if shouldSend {
-		since = db.Micros(now.Add(-maxMailAge))
+		cutoff = db.Micros(now.Add(-maxMailAge))
 	}
 	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+groupCondition+`AND created_at < ?`,
-		append(groupArgs, since)...); err != nil {
+		append(groupArgs, cutoff)...); err != nil {
 		return fmt.Errorf("canceling unwanted emails: %w", err)
 	}
 	b.notices, err = db.All(ctx, tx, func(rows *sql.Rows, n *Notification) error {
@@ -177,7 +177,7 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 	}
 	info, roleCondition, args := b.kind.info(), ``, []any{b.team, b.person}
 	if !info.NotifyActor { // Otherwise, the recipient may be the actor, who is notified in any role.
-		roleCondition = ` AND m.role IN (` + roleList(info.Roles) + `)`
+		roleCondition = ` AND m.role IN (` + rolePlaceholders(info.Roles) + `)`
 		for _, r := range info.Roles {
 			args = append(args, string(r))
 		}
@@ -199,18 +199,18 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 // saveOutcome records whether an email was sent.
 func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 	return s.db.InTx(ctx, "notice.keep_mail", func(ctx context.Context, tx *db.Tx) error {
-		var nextAt, mailedAt, discarded int64
+		var nextAt, mailedAt, discardedFlag int64
 		switch {
 		case sent:
 			mailedAt = db.Micros(tx.Now())
 		case b.tries > len(retryDelays):
-			discarded = 1
+			discardedFlag = 1
 		default:
 			nextAt = db.Micros(tx.Now().Add(retryDelays[b.tries-1]))
 		}
 		for _, n := range b.notices {
 			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, nextAt,
-				mailedAt, discarded, n.ID); err != nil {
+				mailedAt, discardedFlag, n.ID); err != nil {
 				return fmt.Errorf("recording the result of an email: %w", err)
 			}
 		}
@@ -219,7 +219,7 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 }
 
 // write returns the email for a batch.
-func (s *Service) write(b batch) Mail {
+func (s *Service) newMail(b batch) Mail {
 	l := cmp.Or(locale.ByTag(b.language), locale.English)
 	sender := plaintext.Line(b.name)
 	footer := l.T("This email is about the team %s. Choose which emails you get in the app, under Notifications.", sender)
@@ -251,5 +251,5 @@ func (n Notification) mailText(l *locale.Language) string {
 	if n.Team != 0 {
 		return n.Text(l)
 	}
-	return n.Text(l) + "\n" + n.whenAndWhere(l)
+	return n.Text(l) + "\n" + n.timeAndBrowser(l)
 }

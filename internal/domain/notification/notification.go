@@ -121,7 +121,7 @@ type detail struct {
 	Name         string `json:"name,omitempty"`     // name of an account, key or assistant
 	Reason       string `json:"reason,omitempty"`   // reason of a failure, or a person's decision
 	Level        string `json:"level,omitempty"`
-	May          string `json:"may,omitempty"` // capabilities of an assistant, separated by commas
+	Capabilities string `json:"may,omitempty"` // capabilities of an assistant, separated by commas
 	Credits      int64  `json:"credits,omitempty"`
 	Browser      string `json:"browser,omitempty"` // browser where an account was changed
 	On           bool   `json:"on,omitempty"`      // whether operator access was granted
@@ -262,60 +262,60 @@ func approvalText(d detail) locale.Key {
 	return "The client approved a post."
 }
 
-// levels describes the levels of API keys.
-var levels = map[string]locale.Key{
+// levelTexts describes the levelTexts of API keys.
+var levelTexts = map[string]locale.Key{
 	string(access.ReadOnly): "It can read.", string(access.Drafts): "It can read and create drafts.",
 	string(access.Full): "It can read, write, publish and spend credits.",
 }
 
 func keyText(l *locale.Language, d detail) string {
-	const unless locale.Key = "If nobody on your team changed it, revoke it."
-	level := l.T(levels[d.Level])
+	const revokeAdvice locale.Key = "If nobody on your team changed it, revoke it."
+	level := l.T(levelTexts[d.Level])
 	switch {
 	case d.Event == "key.created":
-		return join(l.T("An API key was created."), level, l.T("If nobody on your team created it, revoke it."))
+		return joinSentences(l.T("An API key was created."), level, l.T("If nobody on your team created it, revoke it."))
 	case d.SameLevel || d.Event == "key.limit_changed":
-		return join(limitText(l, d, "An API key was changed: its daily limit was %s and is now %s.",
-			"An API key was changed: its daily limit is now %s."), l.T(unless))
+		return joinSentences(limitText(l, d, "An API key was changed: its daily limit was %s and is now %s.",
+			"An API key was changed: its daily limit is now %s."), l.T(revokeAdvice))
 	case d.Limit != nil:
-		return join(l.T("An API key was changed."), level, limitText(l, d, "Its daily limit was %s and is now %s.",
-			"Its daily limit is now %s."), l.T(unless))
+		return joinSentences(l.T("An API key was changed."), level, limitText(l, d, "Its daily limit was %s and is now %s.",
+			"Its daily limit is now %s."), l.T(revokeAdvice))
 	}
-	return join(l.T("An API key was changed."), level, l.T(unless))
+	return joinSentences(l.T("An API key was changed."), level, l.T(revokeAdvice))
 }
 
-// join joins sentences with spaces.
-func join(sentences ...string) string { return strings.Join(sentences, " ") }
+// joinSentences joins sentences with spaces.
+func joinSentences(sentences ...string) string { return strings.Join(sentences, " ") }
 
-// capabilities describes the capabilities of assistants.
-var capabilities = map[string]locale.Key{
+// capabilityNames describes the capabilityNames of assistants.
+var capabilityNames = map[string]locale.Key{
 	string(access.Read): "read|capability", string(access.Write): "create drafts|capability",
 	string(access.Publish): "publish|capability", string(access.Spend): "spend credits",
 }
 
 func assistantText(l *locale.Language, d detail) string {
 	if d.Event != "assistant.connected" {
-		return join(limitText(l, d, "An app’s daily limit was %s and is %s now.", "An app’s daily limit is %s now."),
+		return joinSentences(limitText(l, d, "An app’s daily limit was %s and is %s now.", "An app’s daily limit is %s now."),
 			l.T("If nobody on your team changed it, revoke the connection."))
 	}
 	var capabilityTexts []string
-	for part := range strings.SplitSeq(d.May, ",") {
-		capabilityTexts = append(capabilityTexts, l.T(capabilities[part]))
+	for part := range strings.SplitSeq(d.Capabilities, ",") {
+		capabilityTexts = append(capabilityTexts, l.T(capabilityNames[part]))
 	}
-	return join(l.T("An app was connected. It can %s.", l.And(capabilityTexts)),
+	return joinSentences(l.T("An app was connected. It can %s.", l.And(capabilityTexts)),
 		l.T("If nobody on your team connected it, revoke the connection."))
 }
 
 // limitText returns a sentence about the new daily limit of a key and, if known, the old limit.
 func limitText(l *locale.Language, d detail, withBefore, withoutBefore locale.Key) string {
-	now := int64(plan.Unlimited)
+	limit := int64(plan.Unlimited)
 	if d.Limit != nil {
-		now = *d.Limit
+		limit = *d.Limit
 	}
 	if d.LimitBefore == nil {
-		return l.T(withoutBefore, formatLimit(l, now))
+		return l.T(withoutBefore, formatLimit(l, limit))
 	}
-	return l.T(withBefore, formatLimit(l, *d.LimitBefore), formatLimit(l, now))
+	return l.T(withBefore, formatLimit(l, *d.LimitBefore), formatLimit(l, limit))
 }
 
 func formatLimit(l *locale.Language, credits int64) string {

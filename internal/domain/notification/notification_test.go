@@ -123,7 +123,7 @@ func (w *env) recordEvent(t *testing.T, kind, subject string, detail map[string]
 func (w *env) sendDueMail(t *testing.T) {
 	t.Helper()
 	for range 100 {
-		more := must.Get(w.MailNext(t.Context()))(t)
+		more := must.Get(w.SendNextMail(t.Context()))(t)
 		if !more {
 			return
 		}

@@ -31,7 +31,7 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 	if err != nil {
 		return nil, fmt.Errorf("invalid sender's address (--mail-from): %w", err)
 	}
-	client, err := s.client()
+	client, err := s.newClient()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 	}, nil
 }
 
-func (s Server) client() (*mail.Client, error) {
+func (s Server) newClient() (*mail.Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
 		return nil, errors.New("the mail server (--smtp) must be smtp://USER:PASSWORD@HOST:PORT or smtps://…")

@@ -29,24 +29,24 @@ const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
 	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), ''),
 	COALESCE((SELECT x.status FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), ''),
-	` + clientNameExpr + `client_name` + ofComment + `client_name` + ofDecision + `,
-	` + clientNameExpr + `comment` + ofComment + `comment` + ofDecision
+	` + clientColumnExpr + `client_name` + fromCommentClause + `client_name` + fromDecisionClause + `,
+	` + clientColumnExpr + `comment` + fromCommentClause + `comment` + fromDecisionClause
 
 // Fragments of an SQL expression that selects a column of the client's comment or decision that a notification is
-// about. The column follows clientNameExpr and ofComment.
+// about. The column follows clientColumnExpr and fromCommentClause.
 const (
-	clientNameExpr = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
-	ofComment      = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
+	clientColumnExpr  = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
+	fromCommentClause = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
 	AND c.created_at <= n.created_at ORDER BY c.id DESC LIMIT 1)
 	WHEN 'approval_decided' THEN (SELECT a.`
-	ofDecision = ` FROM post_approvals a JOIN posts x ON x.id = a.post_id WHERE a.post_id = n.subject AND
+	fromDecisionClause = ` FROM post_approvals a JOIN posts x ON x.id = a.post_id WHERE a.post_id = n.subject AND
 	x.team_id = n.team_id AND a.decided_at BETWEEN n.created_at - 60000000 AND n.created_at ORDER BY a.round DESC LIMIT 1) END, '')`
 )
 
 func scan(rows *sql.Rows, n *Notification) error {
 	var raw, zone string
-	var at, read int64
-	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed,
+	var at, readAt int64
+	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &readAt, &n.Unmailed,
 		&n.Post, &n.status, &n.Client, &n.Quote); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func scan(rows *sql.Rows, n *Notification) error {
 	if err != nil {
 		return fmt.Errorf("reading the zone of team %d: %w", n.Team, err)
 	}
-	n.At, n.Read = db.Time(at).In(location), read > 0
+	n.At, n.Read = db.Time(at).In(location), readAt > 0
 	if err := json.Unmarshal([]byte(raw), &n.detail); err != nil {
 		return fmt.Errorf("reading the details of notice %d: %w", n.ID, err)
 	}
@@ -116,16 +116,16 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// sameResult is an SQL condition that selects a notification by its ID, and the notifications about the same result of
+// sameResultCondition is an SQL condition that selects a notification by its ID, and the notifications about the same result of
 // a post on other accounts. Both placeholders are the ID.
-const sameResult = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AND o.person_id = notices.person_id
+const sameResultCondition = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AND o.person_id = notices.person_id
 	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
 	AND o.kind IN ('post_failed', 'post_unconfirmed')))`
 
 // MarkRead marks one of a person's notifications as read. It also marks the notifications about the same result of a
 // post on other accounts. If all is set, it marks all notifications up to the ID.
 func (s *Service) MarkRead(ctx context.Context, person, id int64, all bool) error {
-	condition, args := sameResult, []any{id, id}
+	condition, args := sameResultCondition, []any{id, id}
 	if all {
 		condition, args = `id <= ?`, []any{id}
 	}
@@ -234,13 +234,13 @@ func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64)
 		return apierr.Invalid(apierr.OutOfRange, "credits", "Enter a threshold from 0 to 1,000,000,000,000 credits.")
 	}
 	return s.db.InTx(ctx, "notice.set_threshold", func(ctx context.Context, tx *db.Tx) error {
-		var owns int
+		var ownerCount int
 		if err := tx.QueryRow(ctx,
 			`SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team,
-			person).Scan(&owns); err != nil {
+			person).Scan(&ownerCount); err != nil {
 			return fmt.Errorf("finding the owner: %w", err)
 		}
-		if owns == 0 {
+		if ownerCount == 0 {
 			return apierr.ItemNotFound()
 		}
 		_, err := tx.Exec(ctx,

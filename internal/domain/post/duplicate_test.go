@@ -27,7 +27,7 @@ func TestDuplicate(t *testing.T) {
 			t.Error("the second call created another draft")
 		}
 		reader := *act
-		reader.Capabilities = access.Effective(access.Full, access.Viewer)
+		reader.Capabilities = access.EffectiveCapabilities(access.Full, access.Viewer)
 		if _, _, err := w.Duplicate(t.Context(), &reader, "", from); err == nil {
 			t.Error("a viewer duplicated a post")
 		}

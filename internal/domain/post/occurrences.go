@@ -236,7 +236,7 @@ func (s *Service) postsLeftForOccurrence(ctx context.Context, q db.Querier, p Re
 		p.TeamID).Scan(&zone, &name, &until); err != nil {
 		return 0, fmt.Errorf("locking the team of an occurrence: %w", err)
 	}
-	limits := s.catalog.InEffect(name, db.Time(until), s.db.Now())
+	limits := s.catalog.PlanInEffect(name, db.Time(until), s.db.Now())
 	if limits.PostsPerMonth == plan.Unlimited {
 		return plan.Unlimited, nil
 	}

@@ -124,8 +124,8 @@ func (s *Service) CallAs(ctx context.Context, person int64, postID string,
 		return operation.Call{}, fmt.Errorf("reading the zone of team %d: %w", actor.TeamID, err)
 	}
 	now := s.db.Now()
-	actor.Plan, actor.Capabilities = s.catalog.InEffect(plan, db.Time(until), now).ID,
-		access.Effective(access.Full, actor.Role)
+	actor.Plan, actor.Capabilities = s.catalog.PlanInEffect(plan, db.Time(until), now).ID,
+		access.EffectiveCapabilities(access.Full, actor.Role)
 	if !actor.Can(needs) {
 		return operation.Call{}, apierr.ItemNotFound()
 	}

@@ -121,7 +121,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// hashtagPages are the paths of hashtag pages by platform.
+// hashtagPageURL are the paths of hashtag pages by platform.
 var hashtagPages = []struct {
 	platform string
 	hosts    []string

@@ -18,11 +18,11 @@ const maxPause = 100 * time.Millisecond
 
 // NewLimiter returns a Limiter.
 func NewLimiter() *Limiter {
-	t := &Limiter{slots: make(chan struct{}, 1), pauseAfter: func(worked time.Duration) time.Duration {
+	l := &Limiter{slots: make(chan struct{}, 1), pauseAfter: func(worked time.Duration) time.Duration {
 		return min(worked, maxPause)
 	}}
-	t.slots <- struct{}{}
-	return t
+	l.slots <- struct{}{}
+	return l
 }
 
 type slotKey struct{}
@@ -35,12 +35,12 @@ type slot struct {
 
 // Begin starts a unit of work without a slot. Acquire and Release use the returned context. The returned function ends
 // the work. Do not acquire a slot while holding a lock that another holder of a slot may wait for.
-func (t *Limiter) Begin(ctx context.Context) (context.Context, func()) {
-	if t == nil {
+func (l *Limiter) Begin(ctx context.Context) (context.Context, func()) {
+	if l == nil {
 		return ctx, func() {}
 	}
-	own := &slot{limiter: t}
-	return context.WithValue(ctx, slotKey{}, own), own.release
+	s := &slot{limiter: l}
+	return context.WithValue(ctx, slotKey{}, s), s.release
 }
 
 // WithoutSlot releases the slot of ctx and returns a context that needs no slot. It is for requests that other
@@ -52,38 +52,38 @@ func WithoutSlot(ctx context.Context) context.Context {
 
 // Release releases the slot of a context, if it has one. Call it before waiting for a provider.
 func Release(ctx context.Context) {
-	if own, _ := ctx.Value(slotKey{}).(*slot); own != nil {
-		own.release()
+	if s, _ := ctx.Value(slotKey{}).(*slot); s != nil {
+		s.release()
 	}
 }
 
 // Acquire waits for a slot, unless the context has one or needs none. It returns the cause of the context if the
 // context is done first.
 func Acquire(ctx context.Context) error {
-	if own, _ := ctx.Value(slotKey{}).(*slot); own != nil {
-		return own.acquire(ctx)
+	if s, _ := ctx.Value(slotKey{}).(*slot); s != nil {
+		return s.acquire(ctx)
 	}
 	return nil
 }
 
-func (u *slot) acquire(ctx context.Context) error {
-	if !u.startedAt.IsZero() {
+func (s *slot) acquire(ctx context.Context) error {
+	if !s.startedAt.IsZero() {
 		return nil
 	}
 	select {
-	case <-u.limiter.slots:
-		u.startedAt = time.Now()
+	case <-s.limiter.slots:
+		s.startedAt = time.Now()
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func (u *slot) release() {
-	if u.startedAt.IsZero() {
+func (s *slot) release() {
+	if s.startedAt.IsZero() {
 		return
 	}
-	worked := time.Since(u.startedAt)
-	u.startedAt = time.Time{}
-	time.AfterFunc(u.limiter.pauseAfter(worked), func() { u.limiter.slots <- struct{}{} })
+	worked := time.Since(s.startedAt)
+	s.startedAt = time.Time{}
+	time.AfterFunc(s.limiter.pauseAfter(worked), func() { s.limiter.slots <- struct{}{} })
 }

@@ -49,7 +49,7 @@ type usernameRules struct {
 	minLength, maxLength int      // in characters
 	hosts                []string // of profile links
 	urlPrefix            string   // before the name in a link
-	requiresAt           bool     // names in links start with @
+	requiresAtSign       bool     // names in links start with @
 	pathPrefixes         []string // path segments that may precede the name in a link
 	reserved             []string // names of the network's own pages
 }
@@ -72,9 +72,9 @@ var usernameRulesByPlatform = map[string]usernameRules{
 	},
 	TikTok: {
 		pattern: regexp.MustCompile(`^[a-z0-9_.]*[a-z0-9_]$`), minLength: 2, maxLength: 24,
-		hosts:      []string{"tiktok.com", "www.tiktok.com", "m.tiktok.com"},
-		urlPrefix:  "https://www.tiktok.com/@",
-		requiresAt: true,
+		hosts:          []string{"tiktok.com", "www.tiktok.com", "m.tiktok.com"},
+		urlPrefix:      "https://www.tiktok.com/@",
+		requiresAtSign: true,
 	},
 }
 
@@ -83,33 +83,33 @@ var hostNames = slices.Concat(usernameRulesByPlatform[Instagram].hosts, username
 	"vt.tiktok.com"})
 
 // parseLink parses a link without a query. It ignores the path after the name.
-func (n usernameRules) parseLink(link string) (string, error) {
+func (r usernameRules) parseLink(link string) (string, error) {
 	rest, isHTTPS := strings.CutPrefix(link, "https://")
 	if !isHTTPS {
 		rest = strings.TrimPrefix(link, "http://")
 	}
 	host, path, _ := strings.Cut(rest, "/")
-	if !slices.Contains(n.hosts, host) {
+	if !slices.Contains(r.hosts, host) {
 		return "", errors.New("the link does not lead to a profile of this network")
 	}
 	part, remainder, _ := strings.Cut(path, "/")
-	if slices.Contains(n.pathPrefixes, part) {
+	if slices.Contains(r.pathPrefixes, part) {
 		part, _, _ = strings.Cut(remainder, "/")
 	}
 	part = strings.Replace(part, "%40", "@", 1)
 	name := strings.TrimPrefix(part, "@")
-	if n.requiresAt && name == part {
+	if r.requiresAtSign && name == part {
 		return "", errors.New("the link has no profile name")
 	}
-	return n.validate(name)
+	return r.validate(name)
 }
 
 // validate returns the name, or an error if the network's rules do not allow it.
-func (n usernameRules) validate(name string) (string, error) {
-	if len(name) < n.minLength || len(name) > n.maxLength || !n.pattern.MatchString(name) {
+func (r usernameRules) validate(name string) (string, error) {
+	if len(name) < r.minLength || len(name) > r.maxLength || !r.pattern.MatchString(name) {
 		return "", errors.New("invalid profile name or link")
 	}
-	if slices.Contains(n.reserved, name) || slices.Contains(hostNames, name) {
+	if slices.Contains(r.reserved, name) || slices.Contains(hostNames, name) {
 		return "", errors.New("this is a page of the network, not a profile")
 	}
 	return name, nil

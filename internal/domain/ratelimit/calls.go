@@ -17,11 +17,11 @@ import (
 // on its current day. A node leases several calls at once and counts their use in memory, so that most calls do not
 // query the database. If a node crashes, the unused calls of its leases are lost, but no call is used twice.
 type FreeCalls struct {
-	db       *db.DB
-	leases   sync.Map     // team ID -> *teamLease
-	size     atomic.Int64 // number of leases
-	sweepAt  atomic.Int64 // number of leases above which ended leases are dropped
-	sweeping sync.Mutex
+	db         *db.DB
+	leases     sync.Map     // team ID -> *teamLease
+	leaseCount atomic.Int64 // number of leases
+	sweepAt    atomic.Int64 // number of leases above which ended leases are dropped
+	sweeping   sync.Mutex
 }
 
 var _ pipeline.FreeCalls = (*FreeCalls)(nil)
@@ -44,8 +44,8 @@ func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.Fre
 	case limit <= 0:
 		return nil, false, nil
 	}
-	call, known := c.teamLeaseFor(actor.TeamID).take(c.now(), actor)
-	if !known {
+	call, ok := c.teamLeaseFor(actor.TeamID).take(c.now(), actor)
+	if !ok {
 		var err error
 		if call, err = c.fetch(ctx, actor); err != nil {
 			return nil, false, err
@@ -61,23 +61,23 @@ func (c *FreeCalls) now() int64 { return db.Micros(c.db.Now()) }
 
 // fetch fetches a new lease and takes a call from it. It returns nil if the team has no calls left.
 func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, error) {
-	p, err := c.lockTeamLease(ctx, actor.TeamID)
+	t, err := c.lockTeamLease(ctx, actor.TeamID)
 	if err != nil {
 		return nil, err
 	}
-	defer p.unlock()
-	if call, known := p.take(c.now(), actor); known {
+	defer t.unlock()
+	if call, ok := t.take(c.now(), actor); ok {
 		return call, nil // another call fetched a lease while this one waited
 	}
 	// Other calls wait for the lease too, so a client that disconnects must not interrupt the commit and cost the team
 	// a lease.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
-	fresh, err := c.renewLease(ctx, actor, p.drain())
+	renewed, err := c.renewLease(ctx, actor, t.drain())
 	if err != nil {
 		return nil, fmt.Errorf("leasing free calls for team %d: %w", actor.TeamID, err)
 	}
-	return p.fill(fresh), nil
+	return t.fill(renewed), nil
 }
 
 // Remaining returns the team's free calls left today, or -1 if they are unlimited. Calls leased by other nodes count as
@@ -87,40 +87,40 @@ func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, 
 	if limit <= 0 {
 		return limit, nil
 	}
-	p, err := c.lockTeamLease(ctx, actor.TeamID) // so that no lease is fetched between the two counts
+	t, err := c.lockTeamLease(ctx, actor.TeamID) // so that no lease is fetched between the two counts
 	if err != nil {
 		return 0, err
 	}
-	defer p.unlock()
+	defer t.unlock()
 	stored, _, err := readDay(ctx, c.db, actor.TeamID, "")
 	if err != nil {
 		return 0, err
 	}
 	today := stored.at(c.db.Now(), actor.Zone)
-	return min(limit, max(0, limit-today.used+p.remaining(today.since))), nil
+	return min(limit, max(0, limit-today.used+t.remaining(today.dayStart))), nil
 }
 
 // teamLeaseFor returns the team's lease on this node.
 func (c *FreeCalls) teamLeaseFor(team int64) *teamLease {
-	p, ok := c.leases.Load(team)
+	t, ok := c.leases.Load(team)
 	if !ok {
-		if p, ok = c.leases.LoadOrStore(team, newTeamLease()); !ok && c.size.Add(1) > c.sweepAt.Load() {
+		if t, ok = c.leases.LoadOrStore(team, newTeamLease()); !ok && c.leaseCount.Add(1) > c.sweepAt.Load() {
 			c.sweep()
 		}
 	}
-	return p.(*teamLease) //nolint:forcetypeassert // the map holds only *teamLease
+	return t.(*teamLease) //nolint:forcetypeassert // the map holds only *teamLease
 }
 
 // lockTeamLease locks the team's lease and returns it. The caller must unlock it.
 func (c *FreeCalls) lockTeamLease(ctx context.Context, team int64) (*teamLease, error) {
 	for {
-		p := c.teamLeaseFor(team)
+		t := c.teamLeaseFor(team)
 		select {
-		case p.lock <- struct{}{}:
-			if !p.dropped {
-				return p, nil
+		case t.lock <- struct{}{}:
+			if !t.dropped {
+				return t, nil
 			}
-			p.unlock()
+			t.unlock()
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for the free calls of team %d: %w", team, ctx.Err())
 		}
@@ -137,23 +137,23 @@ func (c *FreeCalls) sweep() {
 	}
 	defer c.sweeping.Unlock()
 	now := c.now()
-	c.leases.Range(func(team, p any) bool {
-		c.dropIdle(team, p.(*teamLease), now) //nolint:forcetypeassert // the map holds only *teamLease
+	c.leases.Range(func(team, t any) bool {
+		c.dropIdle(team, t.(*teamLease), now) //nolint:forcetypeassert // the map holds only *teamLease
 		return true
 	})
-	c.sweepAt.Store(max(sweepFrom, 2*c.size.Load()))
+	c.sweepAt.Store(max(sweepFrom, 2*c.leaseCount.Load()))
 }
 
-func (c *FreeCalls) dropIdle(team any, p *teamLease, now int64) {
+func (c *FreeCalls) dropIdle(team any, t *teamLease, now int64) {
 	select {
-	case p.lock <- struct{}{}:
-		defer p.unlock()
+	case t.lock <- struct{}{}:
+		defer t.unlock()
 	default:
 		return // in use
 	}
-	if p.hasEnded(now) {
-		p.dropped = true
+	if t.hasEnded(now) {
+		t.dropped = true
 		c.leases.Delete(team)
-		c.size.Add(-1)
+		c.leaseCount.Add(-1)
 	}
 }

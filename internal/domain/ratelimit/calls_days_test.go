@@ -103,7 +103,7 @@ func TestZoneChangeAllowance(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					w.clock.Advance(at.Sub(w.clock.Now()) + time.Duration(n)*time.Second) // after spentTTL
+					w.clock.Advance(at.Sub(w.clock.Now()) + time.Duration(n)*time.Second) // after exhaustedTTL
 					if got := drain(t, nodes[0], w.actor(limit, s.zone)) + drain(t, nodes[1], w.actor(limit, s.zone)); got != s.through {
 						t.Errorf("step %d: %d were let through, want %d", n+1, got, s.through)
 					}

@@ -9,8 +9,8 @@ import (
 
 // lease is a block of a team's free calls that one node may allow on one day. Times are microseconds since 1970.
 type lease struct {
-	since     int64 // start of the day
-	until     int64 // end of the day
+	dayStart  int64 // start of the day
+	dayEnd    int64 // end of the day
 	remaining int64
 	recheckAt int64  // when to query the database again if no calls were left, otherwise 0
 	limit     int64  // the team's calls per day when the lease was taken
@@ -19,12 +19,12 @@ type lease struct {
 
 // covers reports whether the lease is valid for a call of this actor.
 func (l lease) covers(now int64, actor *access.Actor) bool {
-	return now < l.until && l.limit == actor.Daily.FreeCalls && l.zone == actor.Zone.String()
+	return now < l.dayEnd && l.limit == actor.Daily.FreeCalls && l.zone == actor.Zone.String()
 }
 
 // accepts reports whether a call may be returned to the lease. since is the start of the call's day, and limit is the
 // team's limit when the call was taken. If the limit has been lowered since then, the call is not returned.
-func (l lease) accepts(since, limit int64) bool { return l.since == since && l.limit >= limit }
+func (l lease) accepts(dayStart, limit int64) bool { return l.dayStart == dayStart && l.limit >= limit }
 
 // teamLease holds a team's lease on this node.
 type teamLease struct {
@@ -39,81 +39,81 @@ type teamLease struct {
 
 func newTeamLease() *teamLease { return &teamLease{lock: make(chan struct{}, 1)} }
 
-func (p *teamLease) unlock() { <-p.lock }
+func (t *teamLease) unlock() { <-t.lock }
 
 // take takes one call, or returns nil if none is left. It reports false if the caller must query the database.
-func (p *teamLease) take(now int64, actor *access.Actor) (*freeCall, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.lease.covers(now, actor) {
+func (t *teamLease) take(now int64, actor *access.Actor) (*freeCall, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.lease.covers(now, actor) {
 		return nil, false
 	}
-	call := p.takeLocked()
-	return call, call != nil || now < p.lease.recheckAt
+	call := t.takeLocked()
+	return call, call != nil || now < t.lease.recheckAt
 }
 
 // takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller must hold p.mu.
-func (p *teamLease) takeLocked() *freeCall {
-	if p.lease.remaining == 0 {
+func (t *teamLease) takeLocked() *freeCall {
+	if t.lease.remaining == 0 {
 		return nil
 	}
-	p.lease.remaining--
-	return &freeCall{source: p, since: p.lease.since, limit: p.lease.limit}
+	t.lease.remaining--
+	return &freeCall{source: t, dayStart: t.lease.dayStart, limit: t.lease.limit}
 }
 
 // spend uses one call of the current day and reports whether there was one.
-func (p *teamLease) spend(now int64) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if now < p.lease.since || now >= p.lease.until || p.lease.remaining == 0 {
+func (t *teamLease) spend(now int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now < t.lease.dayStart || now >= t.lease.dayEnd || t.lease.remaining == 0 {
 		return false
 	}
-	p.lease.remaining--
+	t.lease.remaining--
 	return true
 }
 
 // drain empties the lease and returns its former value. If the caller cannot return the calls to the database, they are
 // lost, but never used twice.
-func (p *teamLease) drain() lease {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	old := p.lease
-	p.lease.remaining = 0
+func (t *teamLease) drain() lease {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := t.lease
+	t.lease.remaining = 0
 	return old
 }
 
 // fill stores a new lease and takes the first call from it.
-func (p *teamLease) fill(next lease) *freeCall {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if next.accepts(p.lease.since, p.lease.limit) {
-		next.remaining += p.lease.remaining // calls that were returned meanwhile
+func (t *teamLease) fill(next lease) *freeCall {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if next.accepts(t.lease.dayStart, t.lease.limit) {
+		next.remaining += t.lease.remaining // calls that were returned meanwhile
 	}
-	p.lease = next
-	return p.takeLocked()
+	t.lease = next
+	return t.takeLocked()
 }
 
 // remaining returns the number of calls left in the lease, or 0 if the lease is not for the day that starts at since.
-func (p *teamLease) remaining(since int64) int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.lease.since != since {
+func (t *teamLease) remaining(dayStart int64) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.lease.dayStart != dayStart {
 		return 0
 	}
-	return p.lease.remaining
+	return t.lease.remaining
 }
 
-func (p *teamLease) hasEnded(now int64) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.lease.until <= now
+func (t *teamLease) hasEnded(now int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lease.dayEnd <= now
 }
 
 // freeCall is a call that was taken from a lease.
 type freeCall struct {
-	source       *teamLease
-	since, limit int64
-	returned     atomic.Bool
+	source          *teamLease
+	dayStart, limit int64
+	returned        atomic.Bool
 }
 
 // Return returns the call to the lease, unless the lease is now for another day or the team's limit has been lowered.
@@ -124,7 +124,7 @@ func (f *freeCall) Return() {
 	}
 	f.source.mu.Lock()
 	defer f.source.mu.Unlock()
-	if f.source.lease.accepts(f.since, f.limit) {
+	if f.source.lease.accepts(f.dayStart, f.limit) {
 		f.source.lease.remaining++
 	}
 }

@@ -101,15 +101,15 @@ func (m *callModel) take(t *rapid.T) {
 			m.checkRejection(t, n)
 			return
 		}
-		if call.since != m.day.since {
+		if call.dayStart != m.day.dayStart {
 			m.observe(t, n)
 		}
 		date := n.clock.Now().In(actor.Zone).Format(time.DateOnly)
 		m.out = append(m.out, takenCall{call, date})
-		m.net[call.since]++
+		m.net[call.dayStart]++
 		m.dates[date]++
-		if m.net[call.since] > m.highest {
-			t.Fatalf("%d calls were allowed in a day with limit %d", m.net[call.since], m.highest)
+		if m.net[call.dayStart] > m.highest {
+			t.Fatalf("%d calls were allowed in a day with limit %d", m.net[call.dayStart], m.highest)
 		}
 		if m.steady && m.dates[date] > m.highest {
 			t.Fatalf("%d calls were allowed on %s, with limit %d", m.dates[date], date, m.highest)
@@ -122,7 +122,7 @@ func (m *callModel) take(t *rapid.T) {
 func (m *callModel) checkRejection(t *rapid.T, n *callNode) {
 	m.observe(t, n)
 	today := m.day.at(n.clock.Now(), callActor(m.team, 0, n.zone).Zone)
-	if today.used < n.limit && m.elapsed-m.lastDecrease >= spentTTL {
+	if today.used < n.limit && m.elapsed-m.lastDecrease >= exhaustedTTL {
 		t.Fatalf("rejected with %d of %d used", today.used, n.limit)
 	}
 }
@@ -135,12 +135,12 @@ func (m *callModel) returnCall(t *rapid.T) {
 	c := m.out[i]
 	m.out[i] = m.out[len(m.out)-1]
 	m.out = m.out[:len(m.out)-1]
-	before := c.source.remaining(c.since)
+	before := c.source.remaining(c.dayStart)
 	c.Return()
 	c.Return()
-	m.net[c.since]--
+	m.net[c.dayStart]--
 	m.dates[c.date]--
-	m.void[c.since] += 1 - (c.source.remaining(c.since) - before)
+	m.void[c.dayStart] += 1 - (c.source.remaining(c.dayStart) - before)
 }
 
 func (m *callModel) count(t *rapid.T) {
@@ -154,10 +154,10 @@ func (m *callModel) count(t *rapid.T) {
 	}
 	m.observe(t, n)
 	if n.calls.teamLeaseFor(m.team).lease.remaining < before.remaining {
-		m.counted[before.since]++ // from the node's lease, whose day is not over by its clock
+		m.counted[before.dayStart]++ // from the node's lease, whose day is not over by its clock
 		return
 	}
-	m.counted[m.day.since]++
+	m.counted[m.day.dayStart]++
 }
 
 func (m *callModel) end(t *rapid.T) {
@@ -211,8 +211,8 @@ func (m *callModel) observe(t *rapid.T, by *callNode) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found && now.since != m.day.since {
-		m.checkNewDay(t, by, now.since)
+	if found && now.dayStart != m.day.dayStart {
+		m.checkNewDay(t, by, now.dayStart)
 	}
 	if now.used < m.day.used {
 		m.lastDecrease = m.elapsed
@@ -230,15 +230,15 @@ func (m *callModel) checkNewDay(t *rapid.T, by *callNode, since int64) {
 		begins, _ := teamtime.Day(by.clock.Now(), callActor(m.team, 0, zone).Zone)
 		midnight = midnight || db.Micros(begins) == since
 	}
-	if !midnight || since < m.day.until || since <= m.day.since {
+	if !midnight || since < m.day.dayEnd || since <= m.day.dayStart {
 		t.Fatalf("a day that ends at %v is followed by one that begins at %v, with the clock at %v",
-			db.Time(m.day.until), db.Time(since), by.clock.Now())
+			db.Time(m.day.dayEnd), db.Time(since), by.clock.Now())
 	}
 }
 
 // check compares the count with the model.
 func (m *callModel) check(t *rapid.T) {
-	since := m.day.since
+	since := m.day.dayStart
 	want := m.net[since] + m.counted[since] + m.void[since]
 	for _, c := range m.dead {
 		want += c.teamLeaseFor(m.team).remaining(since)

@@ -123,7 +123,7 @@ func TestIdleTeamsForgotten(t *testing.T) {
 		for team := range int64(10 * sweepFrom) {
 			c.teamLeaseFor(1_000_000 + team)
 		}
-		if n := c.size.Load(); n > sweepFrom+1 {
+		if n := c.leaseCount.Load(); n > sweepFrom+1 {
 			t.Errorf("%d teams are in memory", n)
 		}
 		if c.teamLeaseFor(w.team) != holding {
@@ -131,10 +131,10 @@ func TestIdleTeamsForgotten(t *testing.T) {
 		}
 		w.clock.Advance(untilMidnight)
 		c.sweep()
-		if _, ok := c.leases.Load(w.team); ok || c.size.Load() != 0 {
+		if _, ok := c.leases.Load(w.team); ok || c.leaseCount.Load() != 0 {
 			t.Error("a lease of yesterday is in memory")
 		}
-		if take(t, c, actor) == nil || c.size.Load() != 1 {
+		if take(t, c, actor) == nil || c.leaseCount.Load() != 1 {
 			t.Error("the team was not added again")
 		}
 	})
@@ -144,9 +144,9 @@ func TestSweepThresholdGrows(t *testing.T) {
 	t.Parallel()
 	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
 	for team := range int64(4 * sweepFrom) {
-		c.teamLeaseFor(team).lease.until = math.MaxInt64
+		c.teamLeaseFor(team).lease.dayEnd = math.MaxInt64
 	}
-	if known, next := c.size.Load(), c.sweepAt.Load(); known < 3*sweepFrom || next < known {
+	if known, next := c.leaseCount.Load(), c.sweepAt.Load(); known < 3*sweepFrom || next < known {
 		t.Errorf("with %d teams the next sweep is at %d teams", known, next)
 	}
 }

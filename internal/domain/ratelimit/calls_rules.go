@@ -9,9 +9,9 @@ import (
 
 // dayCount counts a team's free calls on one day. Times are microseconds since 1970.
 type dayCount struct {
-	since int64 // start of the count, unique among the team's days
-	until int64 // end of the day
-	used  int64 // calls leased to nodes or counted individually
+	dayStart int64 // start of the count, unique among the team's days
+	dayEnd   int64 // end of the day
+	used     int64 // calls leased to nodes or counted individually
 }
 
 // at returns the count at the time now in the team's time zone. A team that changes its zone does not get a second
@@ -20,12 +20,12 @@ type dayCount struct {
 func (d dayCount) at(now time.Time, zone *time.Location) dayCount {
 	start, end := teamtime.Day(now, zone)
 	switch since := db.Micros(start); {
-	case db.Micros(now) < d.since:
+	case db.Micros(now) < d.dayStart:
 		return d // another node's clock is ahead, and its new day has begun
-	case since < d.until:
-		return dayCount{since: d.since, until: db.Micros(end), used: d.used}
+	case since < d.dayEnd:
+		return dayCount{dayStart: d.dayStart, dayEnd: db.Micros(end), used: d.used}
 	default:
-		return dayCount{since: since, until: db.Micros(end)}
+		return dayCount{dayStart: since, dayEnd: db.Micros(end)}
 	}
 }
 

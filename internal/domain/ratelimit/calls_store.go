@@ -14,17 +14,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// spentTTL is how long a node remembers that a team has no calls left. It is short because other nodes may return
+// exhaustedTTL is how long a node remembers that a team has no calls left. It is short because other nodes may return
 // calls.
-const spentTTL = time.Second
+const exhaustedTTL = time.Second
 
 // renewLease returns the unused calls of an old lease to the database and takes a new lease. The new lease is empty if
 // no calls are left.
 func (c *FreeCalls) renewLease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
 	next := lease{limit: actor.Daily.FreeCalls, zone: actor.Zone.String()}
 	if old.recheckAt > 0 && old.remaining == 0 {
-		today, spent, err := c.readSpent(ctx, actor)
-		if err != nil || spent {
+		today, exhausted, err := c.checkExhausted(ctx, actor)
+		if err != nil || exhausted {
 			return next.forDay(today, c.now()), err
 		}
 	}
@@ -44,16 +44,16 @@ func (c *FreeCalls) renewLease(ctx context.Context, actor *access.Actor, old lea
 
 // forDay returns a copy of the lease for the day d.
 func (l lease) forDay(d dayCount, now int64) lease {
-	l.since, l.until, l.recheckAt = d.since, d.until, 0
+	l.dayStart, l.dayEnd, l.recheckAt = d.dayStart, d.dayEnd, 0
 	if l.remaining == 0 {
-		l.recheckAt = now + spentTTL.Microseconds()
+		l.recheckAt = now + exhaustedTTL.Microseconds()
 	}
 	return l
 }
 
-// readSpent returns the stored count and reports whether the team still has no calls left. It does not write to the
+// checkExhausted returns the stored count and reports whether the team still has no calls left. It does not write to the
 // database.
-func (c *FreeCalls) readSpent(ctx context.Context, actor *access.Actor) (dayCount, bool, error) {
+func (c *FreeCalls) checkExhausted(ctx context.Context, actor *access.Actor) (dayCount, bool, error) {
 	stored, _, err := readDay(ctx, c.db, actor.TeamID, "")
 	if err != nil {
 		return dayCount{}, false, err
@@ -95,8 +95,8 @@ func (c *FreeCalls) addToDay(
 	if today == stored {
 		return today, nil
 	}
-	_, err = tx.Exec(ctx, `UPDATE free_calls SET starts_at = ?, ends_at = ?, used = ? WHERE team_id = ?`, today.since,
-		today.until, today.used, team)
+	_, err = tx.Exec(ctx, `UPDATE free_calls SET starts_at = ?, ends_at = ?, used = ? WHERE team_id = ?`, today.dayStart,
+		today.dayEnd, today.used, team)
 	if err != nil {
 		return dayCount{}, fmt.Errorf("counting free calls of team %d: %w", team, err)
 	}
@@ -123,7 +123,7 @@ func (c *FreeCalls) lockDay(ctx context.Context, tx *db.Tx, team int64) (dayCoun
 func readDay(ctx context.Context, q db.Querier, team int64, lock string) (dayCount, bool, error) {
 	var d dayCount
 	err := q.QueryRow(ctx, `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`+lock, team).
-		Scan(&d.since, &d.until, &d.used)
+		Scan(&d.dayStart, &d.dayEnd, &d.used)
 	if errors.Is(err, sql.ErrNoRows) {
 		return dayCount{}, false, nil
 	}
@@ -146,7 +146,7 @@ func returnLeases(ctx context.Context, tx *db.Tx, leases []unusedLease) error {
 	const row = `(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))`
 	rows, args := make([]string, len(leases)), make([]any, 0, 3*len(leases))
 	for i, u := range leases {
-		rows[i], args = row, append(args, u.team, u.lease.since, u.lease.remaining)
+		rows[i], args = row, append(args, u.team, u.lease.dayStart, u.lease.remaining)
 	}
 	_, err := tx.Exec(ctx, `WITH given (team_id, starts_at, calls) AS (VALUES `+strings.Join(rows, ", ")+`)
 		UPDATE free_calls SET used = used - given.calls FROM given
@@ -182,8 +182,8 @@ type unusedLease struct {
 // stop at the same time rarely deadlock. After a deadlock, one of the transactions is retried.
 func (c *FreeCalls) drainAll() []unusedLease {
 	var out []unusedLease
-	c.leases.Range(func(team, p any) bool {
-		if l := p.(*teamLease).drain(); l.remaining > 0 { //nolint:forcetypeassert // the map holds only *teamLease
+	c.leases.Range(func(team, t any) bool {
+		if l := t.(*teamLease).drain(); l.remaining > 0 { //nolint:forcetypeassert // the map holds only *teamLease
 			out = append(out, unusedLease{team.(int64), l}) //nolint:forcetypeassert // as above
 		}
 		return true

@@ -44,7 +44,7 @@ func TestUnlimitedFreeCalls(t *testing.T) {
 		t.Error("allowed")
 	}
 	wantLeft(t, c, none, 0)
-	if c.size.Load() != 0 {
+	if c.leaseCount.Load() != 0 {
 		t.Error("state is kept for an unlimited team")
 	}
 }

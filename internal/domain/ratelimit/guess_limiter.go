@@ -13,8 +13,8 @@ type GuessLimiter struct{ limiter *Limiter }
 
 // NewGuessLimiter returns a GuessLimiter.
 func NewGuessLimiter() (*GuessLimiter, error) {
-	pace, err := NewLimiter(60*guessesPerMinute, guessesBurst)
-	return &GuessLimiter{pace}, err
+	limiter, err := NewLimiter(60*guessesPerMinute, guessesBurst)
+	return &GuessLimiter{limiter}, err
 }
 
 // RecordFailure counts a failed attempt with a credential. It returns how long to wait before the next attempt, or 0.

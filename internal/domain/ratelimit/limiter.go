@@ -35,9 +35,9 @@ func NewLimiter(perHour, burst int) (*Limiter, error) {
 
 // Take counts an event for a key and returns 0. If the limit is reached, it returns how long to wait and does not count
 // the event.
-func (p *Limiter) Take(key string) time.Duration {
+func (l *Limiter) Take(key string) time.Duration {
 	hash := apikey.Hash(key)
-	limited, result, err := p.limiter.RateLimitCtx(context.Background(), hex.EncodeToString(hash[:]), 1)
+	limited, result, err := l.limiter.RateLimitCtx(context.Background(), hex.EncodeToString(hash[:]), 1)
 	if err != nil || !limited {
 		return 0
 	}

@@ -46,7 +46,7 @@ type PlanLimitsLimits struct {
 }
 
 // Operations returns the operation get_limits.
-func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
+func (c *FreeCalls) Operations(catalog plan.Catalog) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK,
@@ -64,13 +64,13 @@ func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
 					TrackedReports: 100},
 			}},
 		}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Response[PlanLimits], error) {
-			return c.limits(ctx, t, call)
+			return c.getLimits(ctx, catalog, call)
 		}),
 	}
 }
 
-func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.Call) (operation.Response[PlanLimits], error) {
-	plan, ok := t.Plan(call.Plan)
+func (c *FreeCalls) getLimits(ctx context.Context, catalog plan.Catalog, call operation.Call) (operation.Response[PlanLimits], error) {
+	teamPlan, ok := catalog.Plan(call.Plan)
 	if !ok {
 		return operation.Response[PlanLimits]{}, fmt.Errorf("team %d is on the unknown plan %q", call.TeamID, call.Plan)
 	}
@@ -79,12 +79,12 @@ func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.C
 		return operation.Response[PlanLimits]{}, err
 	}
 	return operation.Response[PlanLimits]{App: "/settings/plan", Data: PlanLimits{
-		Plan: PlanLimitsPlan{plan.ID, plan.Name}, Limits: limitsOf(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys,
+		Plan: PlanLimitsPlan{teamPlan.ID, teamPlan.Name}, Limits: newPlanLimits(teamPlan, call.Daily.FreeCalls), APIAccess: teamPlan.APIKeys,
 		FreeCallsLeftToday: left,
 	}}, nil
 }
 
-func limitsOf(p plan.Plan, freeCalls int64) PlanLimitsLimits {
+func newPlanLimits(p plan.Plan, freeCalls int64) PlanLimitsLimits {
 	return PlanLimitsLimits{
 		SocialAccounts: p.SocialAccounts, PostsPerMonth: p.PostsPerMonth, Seats: p.Seats, StorageBytes: p.StorageBytes,
 		AnalyticsRetentionDays: p.AnalyticsRetentionDays, ProfilesComparable: p.ProfilesComparable,

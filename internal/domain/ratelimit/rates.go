@@ -39,7 +39,7 @@ type Rates struct {
 // NewRates returns a Rates with the given limits. If Redis does not respond, NewRates does not return an error: the
 // node counts its own calls until Redis responds.
 func NewRates(limits plan.Limits, opts RatesOptions) (*Rates, error) {
-	return newRates(limits, opts, answerTimeout)
+	return newRates(limits, opts, responseTimeout)
 }
 
 func newRates(limits plan.Limits, opts RatesOptions, redisTimeout time.Duration) (*Rates, error) {
@@ -54,11 +54,11 @@ func newRates(limits plan.Limits, opts RatesOptions, redisTimeout time.Duration)
 		pipeline.PerCredential: limits.Requests, pipeline.PerConnection: limits.Writes,
 		pipeline.PerProvider: limits.Networks,
 	} {
-		g, err := newScopeLimit(scope, rate, opts.Now)
+		l, err := newScopeLimit(scope, rate, opts.Now)
 		if err != nil {
 			return nil, fmt.Errorf("creating the limit of scope %s: %w", scope, err)
 		}
-		r.scopeLimits[scope] = g
+		r.scopeLimits[scope] = l
 	}
 	if opts.Redis == "" {
 		return r, nil
@@ -69,16 +69,16 @@ func newRates(limits plan.Limits, opts RatesOptions, redisTimeout time.Duration)
 // Take counts a call and returns the state of the caller's limit. caller is an ID whose meaning depends on the scope.
 // Take returns within a fraction of a second even if Redis hangs.
 func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, caller int64) pipeline.Rate {
-	g := r.scopeLimits[scope]
+	l := r.scopeLimits[scope]
 	if r.shared != nil {
-		if rate, ok := r.shared.take(ctx, g, caller); ok {
+		if rate, ok := r.shared.take(ctx, l, caller); ok {
 			return rate
 		}
 	}
 	// RateLimitCtx cannot fail here: the in-memory store never returns an error, and the compare-and-swap is retried
 	// without limit.
-	limited, result, _ := g.memory.RateLimitCtx(ctx, strconv.FormatInt(caller, 10), 1)
-	return g.rate(limited, result)
+	limited, result, _ := l.memory.RateLimitCtx(ctx, strconv.FormatInt(caller, 10), 1)
+	return l.newRate(limited, result)
 }
 
 // RedisStatus reports whether Redis is configured, and whether Redis responds. During an outage it queries Redis only
@@ -110,7 +110,7 @@ func newScopeLimit(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (
 	if rate.PerMinute < 1 || rate.Burst < 1 {
 		return nil, fmt.Errorf("%d per minute with a burst of %d: both must be at least 1", rate.PerMinute, rate.Burst)
 	}
-	g := &scopeLimit{
+	l := &scopeLimit{
 		scope:  scope,
 		quota:  throttled.RateQuota{MaxRate: throttled.PerMin(rate.PerMinute), MaxBurst: rate.Burst - 1},
 		window: time.Minute / time.Duration(rate.PerMinute) * time.Duration(rate.Burst),
@@ -120,8 +120,8 @@ func newScopeLimit(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (
 		return nil, fmt.Errorf("creating the in-memory store: %w", err)
 	}
 	store.SetTimeNow(now)
-	g.memory, err = newGCRALimiter(throttled.WrapStoreWithContext(store), g.quota)
-	return g, err
+	l.memory, err = newGCRALimiter(throttled.WrapStoreWithContext(store), l.quota)
+	return l, err
 }
 
 // newGCRALimiter returns a limiter that retries for as long as other callers change the same count. An attempt fails
@@ -135,11 +135,11 @@ func newGCRALimiter(store throttled.GCRAStoreCtx, quota throttled.RateQuota) (*t
 	return limiter, nil
 }
 
-func (g *scopeLimit) rate(limited bool, result throttled.RateLimitResult) pipeline.Rate {
+func (l *scopeLimit) newRate(limited bool, result throttled.RateLimitResult) pipeline.Rate {
 	return pipeline.Rate{
-		Scope:      g.scope,
+		Scope:      l.scope,
 		Quota:      result.Limit,
-		Window:     g.window,
+		Window:     l.window,
 		Remaining:  result.Remaining,
 		Reset:      result.ResetAfter,
 		Limited:    limited,

@@ -20,56 +20,56 @@ import (
 )
 
 const (
-	answerTimeout = 100 * time.Millisecond // timeout for a call to Redis; after it, the call is counted in memory
-	startTimeout  = time.Second            // timeout at start, which may include a TLS handshake
-	redisPrefix   = "pressroom:rate:"      // prefix of every key
-	redisPool     = 64                     // connections
-	redisBuffer   = 4 << 10                // bytes; commands and responses need a tenth of it
-	redisIdle     = 5 * time.Minute        // maximum idle time of a connection, because firewalls drop idle ones
-	redisDialing  = time.Second            // timeout for connecting, which happens in the background
+	responseTimeout  = 100 * time.Millisecond // timeout for a call to Redis; after it, the call is counted in memory
+	startTimeout     = time.Second            // timeout at start, which may include a TLS handshake
+	redisPrefix      = "pressroom:rate:"      // prefix of every key
+	redisPoolSize    = 64                     // connections
+	redisBufferSize  = 4 << 10                // bytes; commands and responses need a tenth of it
+	redisMaxIdleTime = 5 * time.Minute        // maximum idle time of a connection, because firewalls drop idle ones
+	redisDialTimeout = time.Second            // timeout for connecting, which happens in the background
 )
 
 // These errors must not contain the URL or wrap errors that contain it, because the URL includes the password.
 var (
-	errRedisAddress = errors.New("the Redis URL must look like redis://user:password@host:6379/0, or " +
+	errRedisURL = errors.New("the Redis URL must look like redis://user:password@host:6379/0, or " +
 		"rediss://… for TLS; percent-encode special characters in the password, such as %40 for @")
 	errRedisQuery = errors.New("the Redis URL can have only the parameters db, client_name and skip_verify; " +
 		"write a question mark in the password as %3F")
 )
 
 // redisOptions parses the URL of a Redis server.
-func redisOptions(address string) (*redis.Options, error) {
-	u, err := url.Parse(address)
+func redisOptions(redisURL string) (*redis.Options, error) {
+	u, err := url.Parse(redisURL)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
-		return nil, errRedisAddress
+		return nil, errRedisURL
 	}
 	if _, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && err != nil {
-		return nil, errRedisAddress
+		return nil, errRedisURL
 	}
 	for name := range u.Query() {
 		if !slices.Contains([]string{"db", "client_name", "skip_verify"}, name) {
 			return nil, errRedisQuery
 		}
 	}
-	o, err := redis.ParseURL(address)
+	opts, err := redis.ParseURL(redisURL)
 	if err != nil {
-		return nil, errRedisAddress
+		return nil, errRedisURL
 	}
-	setLimits(o)
-	return o, nil
+	setLimits(opts)
+	return opts, nil
 }
 
 // setLimits sets timeouts, retries and the number of connections.
-func setLimits(o *redis.Options) {
-	o.ContextTimeoutEnabled = true
+func setLimits(opts *redis.Options) {
+	opts.ContextTimeoutEnabled = true
 	// The deadline of a call ends it before these timeouts.
-	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = startTimeout, startTimeout, startTimeout
-	o.MaxRetries = -1 // none: failed calls are counted in memory
-	o.DialTimeout, o.DialerRetries, o.DialerRetryTimeout = redisDialing, 1, time.Nanosecond
-	o.PoolSize, o.ConnMaxIdleTime = redisPool, redisIdle
-	o.ReadBufferSize, o.WriteBufferSize = redisBuffer, redisBuffer
-	o.Protocol, o.DisableIdentity = 2, true
-	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	opts.ReadTimeout, opts.WriteTimeout, opts.PoolTimeout = startTimeout, startTimeout, startTimeout
+	opts.MaxRetries = -1 // none: failed calls are counted in memory
+	opts.DialTimeout, opts.DialerRetries, opts.DialerRetryTimeout = redisDialTimeout, 1, time.Nanosecond
+	opts.PoolSize, opts.ConnMaxIdleTime = redisPoolSize, redisMaxIdleTime
+	opts.ReadBufferSize, opts.WriteBufferSize = redisBufferSize, redisBufferSize
+	opts.Protocol, opts.DisableIdentity = 2, true
+	opts.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
 // redisStore stores counts in Redis.
@@ -86,15 +86,15 @@ type redisLink struct {
 	store  *goredisstore.GoRedisStore
 }
 
-// quietRedis disables the log of the go-redis package, which writes to standard error.
-var quietRedis = sync.OnceFunc(logging.Disable)
+// disableRedisLog disables the log of the go-redis package, which writes to standard error.
+var disableRedisLog = sync.OnceFunc(logging.Disable)
 
-func newRedisStore(address string) (*redisStore, error) {
-	opts, err := redisOptions(address)
+func newRedisStore(redisURL string) (*redisStore, error) {
+	opts, err := redisOptions(redisURL)
 	if err != nil {
 		return nil, err
 	}
-	quietRedis()
+	disableRedisLog()
 	s := &redisStore{opts: opts}
 	return s, s.connect()
 }
@@ -149,9 +149,9 @@ func (s *redisStore) redact(err error) string {
 // connection was rejected, and give counts too short a lifetime.
 var _ throttled.GCRAStoreCtx = (*redisStore)(nil)
 
-// lifeRounding is added to a count's lifetime, because lifetimes are rounded down to whole seconds. If a count expired
+// ttlRounding is added to a count's lifetime, because lifetimes are rounded down to whole seconds. If a count expired
 // early, its caller could exceed the quota.
-const lifeRounding = time.Second
+const ttlRounding = time.Second
 
 // GetWithTime returns a count, or -1 if there is none. It also returns the Redis server's time, so that all nodes use
 // the same clock.
@@ -174,20 +174,20 @@ func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.T
 // SetIfNotExistsWithTTL creates a count with its lifetime and reports whether it did not exist. It sets both at once,
 // so that a crash cannot leave a count that never expires.
 func (s *redisStore) SetIfNotExistsWithTTL(
-	ctx context.Context, key string, value int64, life time.Duration,
+	ctx context.Context, key string, value int64, ttl time.Duration,
 ) (bool, error) {
-	made, err := s.current.Load().client.SetNX(ctx, redisPrefix+key, value, life+lifeRounding).Result()
+	created, err := s.current.Load().client.SetNX(ctx, redisPrefix+key, value, ttl+ttlRounding).Result()
 	if err != nil {
 		return false, fmt.Errorf("creating a count: %w", err)
 	}
-	return made, nil
+	return created, nil
 }
 
 // CompareAndSwapWithTTL changes a count and reports whether it still had the old value.
 func (s *redisStore) CompareAndSwapWithTTL(
-	ctx context.Context, key string, oldValue, newValue int64, life time.Duration,
+	ctx context.Context, key string, oldValue, newValue int64, ttl time.Duration,
 ) (bool, error) {
-	changed, err := s.current.Load().store.CompareAndSwapWithTTL(ctx, key, oldValue, newValue, life+lifeRounding)
+	changed, err := s.current.Load().store.CompareAndSwapWithTTL(ctx, key, oldValue, newValue, ttl+ttlRounding)
 	if err != nil {
 		return false, fmt.Errorf("changing a count: %w", err)
 	}

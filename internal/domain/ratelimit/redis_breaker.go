@@ -18,10 +18,10 @@ type breaker struct {
 	// in an earlier epoch are ignored.
 	epoch atomic.Uint64
 
-	mu        sync.Mutex
-	since     time.Time // start of the outage
-	nextProbe time.Time // time of the next probe
-	probing   bool      // a probe is running
+	mu          sync.Mutex
+	outageStart time.Time // start of the outage
+	nextProbe   time.Time // time of the next probe
+	probing     bool      // a probe is running
 }
 
 // isOutage reports whether an epoch is an outage.
@@ -29,48 +29,48 @@ func isOutage(epoch uint64) bool { return epoch%2 == 1 }
 
 // startProbe reports whether the caller should probe Redis. If so, the caller must call recordSuccess or recordFailure
 // with the returned epoch.
-func (o *breaker) startProbe() (uint64, bool) {
-	if !isOutage(o.epoch.Load()) {
+func (b *breaker) startProbe() (uint64, bool) {
+	if !isOutage(b.epoch.Load()) {
 		return 0, false
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	epoch := o.epoch.Load()
-	if !isOutage(epoch) || o.probing || o.now().Before(o.nextProbe) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	epoch := b.epoch.Load()
+	if !isOutage(epoch) || b.probing || b.now().Before(b.nextProbe) {
 		return 0, false
 	}
-	o.probing = true
+	b.probing = true
 	return epoch, true
 }
 
 // recordSuccess records that Redis responded to a call that began in an epoch. If it was a probe, the outage ends.
-func (o *breaker) recordSuccess(ctx context.Context, epoch uint64) {
+func (b *breaker) recordSuccess(ctx context.Context, epoch uint64) {
 	if !isOutage(epoch) {
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.probing = false
-	o.epoch.Add(1)
-	o.log.InfoContext(ctx, "Redis is back: rate limits are shared by all nodes again",
-		"away", o.now().Sub(o.since).Round(time.Millisecond).String())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+	b.epoch.Add(1)
+	b.log.InfoContext(ctx, "Redis is back: rate limits are shared by all nodes again",
+		"away", b.now().Sub(b.outageStart).Round(time.Millisecond).String())
 }
 
 // recordFailure records that a call to Redis that began in an epoch failed, and reports whether this failure starts an
 // outage.
-func (o *breaker) recordFailure(ctx context.Context, epoch uint64, text string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.epoch.Load() != epoch {
+func (b *breaker) recordFailure(ctx context.Context, epoch uint64, errText string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.epoch.Load() != epoch {
 		return false
 	}
-	o.nextProbe = o.now().Add(probeInterval)
+	b.nextProbe = b.now().Add(probeInterval)
 	if isOutage(epoch) {
-		o.probing = false
+		b.probing = false
 		return false
 	}
-	o.since = o.now()
-	o.epoch.Add(1)
-	o.log.WarnContext(ctx, "Redis does not respond: this node counts its own calls until it does", "error", text)
+	b.outageStart = b.now()
+	b.epoch.Add(1)
+	b.log.WarnContext(ctx, "Redis does not respond: this node counts its own calls until it does", "error", errText)
 	return true
 }

@@ -36,8 +36,8 @@ func (r *Rates) useRedis(opts RatesOptions, timeout time.Duration) error {
 	for i := range s.shards {
 		s.shards[i] = make(chan struct{}, 1)
 	}
-	for _, g := range r.scopeLimits {
-		if g.redis, err = newGCRALimiter(store, g.quota); err != nil {
+	for _, l := range r.scopeLimits {
+		if l.redis, err = newGCRALimiter(store, l.quota); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func (r *Rates) useRedis(opts RatesOptions, timeout time.Duration) error {
 }
 
 // take counts a call in Redis. It reports whether Redis responded in time.
-func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, caller int64) (pipeline.Rate, bool) {
+func (s *sharedLimits) take(ctx context.Context, l *scopeLimit, caller int64) (pipeline.Rate, bool) {
 	s.probeIfDue(ctx)
 	epoch := s.breaker.epoch.Load()
 	if isOutage(epoch) {
@@ -71,9 +71,9 @@ func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, caller int64) (p
 	if s.breaker.epoch.Load() != epoch { // an outage began while this call waited
 		return pipeline.Rate{}, false
 	}
-	limited, result, err := g.redis.RateLimitCtx(ctx, string(g.scope)+":"+strconv.FormatInt(caller, 10), 1)
+	limited, result, err := l.redis.RateLimitCtx(ctx, string(l.scope)+":"+strconv.FormatInt(caller, 10), 1)
 	s.record(ctx, epoch, err)
-	return g.rate(limited, result), err == nil
+	return l.newRate(limited, result), err == nil
 }
 
 // isAvailable reports whether Redis responds now.

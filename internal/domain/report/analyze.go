@@ -28,19 +28,19 @@ type sample struct {
 }
 
 // analyze analyzes the metrics that a provider returned.
-func (s *Service) analyze(ctx context.Context, t task, a sourceData) (measurement, error) {
+func (s *Service) analyze(ctx context.Context, t task, data sourceData) (measurement, error) {
 	if t.kind == Hashtag {
-		return s.analyzeHashtag(ctx, t, a.hashtag)
+		return s.analyzeHashtag(ctx, t, data.hashtag)
 	}
-	return s.analyzeProfile(ctx, t, a.profile)
+	return s.analyzeProfile(ctx, t, data.profile)
 }
 
-func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.ProfileMetrics) (measurement, error) {
+func (s *Service) analyzeProfile(ctx context.Context, t task, metrics provider.ProfileMetrics) (measurement, error) {
 	now := s.db.Now()
-	if f.Account.MeasuredAt.IsZero() {
-		f.Account.MeasuredAt = now
+	if metrics.Account.MeasuredAt.IsZero() {
+		metrics.Account.MeasuredAt = now
 	}
-	posts := uniquePosts(f.Posts)
+	posts := uniquePosts(metrics.Posts)
 	earlier, err := s.posts(ctx, t.id, startPosition, maxPosts)
 	if err != nil {
 		return measurement{}, err
@@ -51,18 +51,18 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 			merged = append(merged, p.Post)
 		}
 	}
-	input := analysis.ProfileInput{Account: f.Account, Posts: uniquePosts(merged), Zone: t.zone, At: f.Account.MeasuredAt}
-	if input.Snapshots, err = s.snapshots(ctx, t.id, f.Account); err != nil {
+	input := analysis.ProfileInput{Account: metrics.Account, Posts: uniquePosts(merged), Zone: t.zone, At: metrics.Account.MeasuredAt}
+	if input.Snapshots, err = s.snapshots(ctx, t.id, metrics.Account); err != nil {
 		return measurement{}, err
 	}
 	res := analysis.Analyze(input)
-	acc := f.Account
+	acc := metrics.Account
 	if analyzed := len(input.Posts); acc.Posts != nil && int64(analyzed) < *acc.Posts {
 		res.Notes = append(res.Notes, fmt.Sprintf("Based on the newest %d of the profile's %d posts. Posts are at most two "+
 			"years old and limited to what the provider returns.", analyzed, *acc.Posts))
 	}
 	return measurement{
-		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,
+		measuredAt: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,
 			Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
 		analysis: res, notes: res.Notes, sample: sample{acc.Followers, acc.Posts, engagementRate(res)},
 		posts: map[string][]provider.Post{listPosts: posts},
@@ -99,7 +99,7 @@ type storedSample struct {
 }
 
 func (s *Service) samples(ctx context.Context, report string) ([]storedSample, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *storedSample) error { return rows.Scan(&k.at, &k.text) },
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, row *storedSample) error { return rows.Scan(&row.at, &row.text) },
 		samplesQuery, report)
 	if err != nil {
 		return nil, fmt.Errorf("reading the samples of report %s: %w", report, err)
@@ -108,21 +108,21 @@ func (s *Service) samples(ctx context.Context, report string) ([]storedSample, e
 }
 
 // snapshots returns the numbers of followers and posts at the current measurement (now) and at each stored measurement.
-func (s *Service) snapshots(ctx context.Context, report string, now provider.Account) ([]analysis.Snapshot, error) {
+func (s *Service) snapshots(ctx context.Context, report string, current provider.Account) ([]analysis.Snapshot, error) {
 	earlier, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err
 	}
-	out := []analysis.Snapshot{{At: now.MeasuredAt, Followers: now.Followers, Posts: now.Posts}}
-	for _, k := range earlier {
-		var was sample
-		if err := json.Unmarshal([]byte(k.text), &was); err != nil {
+	out := []analysis.Snapshot{{At: current.MeasuredAt, Followers: current.Followers, Posts: current.Posts}}
+	for _, row := range earlier {
+		var stored sample
+		if err := json.Unmarshal([]byte(row.text), &stored); err != nil {
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}
-		if db.Time(k.at).Equal(now.MeasuredAt) {
+		if db.Time(row.at).Equal(current.MeasuredAt) {
 			continue // the current measurement is already stored
 		}
-		out = append(out, analysis.Snapshot{At: db.Time(k.at), Followers: was.Followers, Posts: was.Posts})
+		out = append(out, analysis.Snapshot{At: db.Time(row.at), Followers: stored.Followers, Posts: stored.Posts})
 	}
 	return out, nil
 }

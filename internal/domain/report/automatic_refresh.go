@@ -61,14 +61,14 @@ func (s *Service) refreshDue(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding reports to refresh: %w", err)
 	}
-	var failures error
+	var errs error
 	for _, id := range ids {
 		err := s.db.InTx(ctx, "report.automatic", func(ctx context.Context, tx *db.Tx) error {
 			return s.refreshAutomatically(ctx, tx, id)
 		})
-		failures = errors.Join(failures, err)
+		errs = errors.Join(errs, err)
 	}
-	return failures
+	return errs
 }
 
 // refreshAutomatically starts the automatic refresh of a report and reserves its price, if the refresh is still due. It
@@ -171,7 +171,7 @@ func isSpendingPaused(ctx context.Context, q db.Querier, team int64) (bool, erro
 
 // planAllowsTracking reports whether the team is open and its plan allows as many tracked reports as the team has.
 func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
-	p, isOpen, err := s.planOf(ctx, tx, team)
+	p, isOpen, err := s.readPlan(ctx, tx, team)
 	if err != nil || !isOpen {
 		return false, err
 	}
@@ -182,15 +182,15 @@ func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64)
 	return n <= p.TrackedReports, err
 }
 
-// planOf returns the current plan of a team and whether the team is open.
-func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Plan, bool, error) {
+// readPlan returns the current plan of a team and whether the team is open.
+func (s *Service) readPlan(ctx context.Context, q db.Querier, team int64) (plan.Plan, bool, error) {
 	var name string
 	var planUntil, closedAt int64
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&name, &planUntil,
 		&closedAt); err != nil {
 		return plan.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	return s.Catalog.InEffect(name, db.Time(planUntil), s.db.Now()), closedAt == 0, nil
+	return s.Catalog.PlanInEffect(name, db.Time(planUntil), s.db.Now()), closedAt == 0, nil
 }
 
 // failedRetention is how long a report that could not be created is kept.
@@ -209,13 +209,13 @@ const expiredQuery = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
-		deletedReports, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+expiredQuery+`)`, db.Micros(tx.Now()), sweepBatch)
+		expiredCount, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+expiredQuery+`)`, db.Micros(tx.Now()), sweepBatch)
 		if err != nil {
 			return err
 		}
-		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+oldFailuresQuery+`)`,
+		failedCount, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+oldFailuresQuery+`)`,
 			db.Micros(tx.Now().Add(-failedRetention)), sweepBatch)
-		n = deletedReports + failed
+		n = expiredCount + failedCount
 		return err
 	})
 	if err != nil {

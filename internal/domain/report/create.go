@@ -76,7 +76,7 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 }
 
 // isBeingCreated reports whether a job is creating the report.
-func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "" }
+func (r record) isBeingCreated() bool { return r.status == Pending && r.lastJobID != "" }
 
 // create starts a report, or returns the existing report or the job that creates it.
 func (s *Service) create(ctx context.Context, call operation.Call,
@@ -99,7 +99,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 			j, err = s.finishedJob(ctx, tx, r)
 		case r.isBeingCreated():
 			out.Notes = []string{"This report is already being created. Nothing was charged again."}
-			j, err = job.Get(ctx, tx, r.team, r.job)
+			j, err = job.Get(ctx, tx, r.team, r.lastJobID)
 		default:
 			j, err = s.startJob(ctx, tx, r, purposeCreate, call)
 		}
@@ -155,7 +155,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 // finishedJob returns a finished job for an existing report. It returns the job that created the report or, if that job
 // was deleted or did not succeed, a new job that has already succeeded and costs nothing.
 func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
-	j, err := job.Get(ctx, tx, r.team, r.creationJob)
+	j, err := job.Get(ctx, tx, r.team, r.creationJobID)
 	if err == nil && j.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
 		return j, err
 	}
@@ -183,18 +183,18 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 		if err != nil || r.isAvailable(tx.Now()) || r.isBeingCreated() {
 			return err
 		}
-		begun, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: team, Type: r.jobType(), Subject: r.id, Total: 1})
+		j, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: team, Type: r.jobType(), Subject: r.id, Total: 1})
 		if err != nil {
 			return err
 		}
-		return s.submit(ctx, tx, r, begun.ID, purposeCreate)
+		return s.submit(ctx, tx, r, j.ID, purposeCreate)
 	})
 }
 
 // AddMeasurements stores earlier measurements of a profile. If the team has no report on the profile, it inserts an
 // empty one, which the caller must complete by calling CreateFree. A measurement replaces a stored measurement that has
 // the same time.
-func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []FollowerSample) error {
+func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, samples []FollowerSample) error {
 	subject, err := in.normalizedSubject()
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInpu
 		if err != nil {
 			return err
 		}
-		for _, size := range sizes {
+		for _, size := range samples {
 			text, err := encode(sample{Followers: &size.Followers, Engagement: size.Engagement})
 			if err != nil {
 				return err

@@ -21,16 +21,16 @@ type Owner struct {
 // FindOwner returns the owner of the report with an ID. It searches the reports of all teams, so the caller must check
 // access. It returns not_found if the report has expired.
 func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
-	var p Owner
+	var owner Owner
 	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0
-		OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&p.Team, &p.Kind)
+		OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&owner.Team, &owner.Kind)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, apierr.ItemNotFound()
+		return owner, apierr.ItemNotFound()
 	}
 	if err != nil {
-		return p, fmt.Errorf("finding the owner of report %s: %w", id, err)
+		return owner, fmt.Errorf("finding the owner of report %s: %w", id, err)
 	}
-	return p, nil
+	return owner, nil
 }
 
 // Detail holds what the app shows about a report, except for its metrics.
@@ -61,8 +61,8 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 		Tracked: r.tracked, Frequency: r.frequency, NextRefresh: r.nextRefresh,
 		Ended: trackingEndedNotes[r.trackingEnded],
 	}
-	if r.job != "" {
-		lastJob, err := job.Get(ctx, s.db, team, r.job)
+	if r.lastJobID != "" {
+		lastJob, err := job.Get(ctx, s.db, team, r.lastJobID)
 		if err = ignoreMissing(err); err != nil {
 			return out, err
 		}

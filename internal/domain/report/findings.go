@@ -44,33 +44,33 @@ func (f findings) sections() []section {
 	out := []section{{name: postsSection}}
 	if h := s.Hashtags; h != nil {
 		out = append(out, section{name: "hashtags", count: len(h.Hashtags),
-			write: func(into *ReportSections, from, to int) {
+			write: func(target *ReportSections, from, to int) {
 				part := *h
 				part.Hashtags = h.Hashtags[from:to]
-				into.Hashtags = &part
+				target.Hashtags = &part
 			}})
 	}
 	if w := s.Words; w != nil {
-		out = append(out, section{name: "words", count: len(w.Words), write: func(into *ReportSections, from, to int) {
+		out = append(out, section{name: "words", count: len(w.Words), write: func(target *ReportSections, from, to int) {
 			part := *w
 			part.Words = w.Words[from:to]
-			into.Words = &part
+			target.Words = &part
 		}})
 	}
 	return slices.Concat(out,
-		newSection("audience", s.Audience, func(into *ReportSections) { into.Audience = s.Audience }),
-		newSection("times", s.Times, func(into *ReportSections) { into.Times = s.Times }),
-		newSection("formats", s.Formats, func(into *ReportSections) { into.Formats = s.Formats }),
-		newSection("growth", s.Growth, func(into *ReportSections) { into.Growth = s.Growth }),
-		newSection("cadence", s.Cadence, func(into *ReportSections) { into.Cadence = s.Cadence }),
-		newSection("score", s.Score, func(into *ReportSections) { into.Score = s.Score }),
+		newSection("audience", s.Audience, func(target *ReportSections) { target.Audience = s.Audience }),
+		newSection("times", s.Times, func(target *ReportSections) { target.Times = s.Times }),
+		newSection("formats", s.Formats, func(target *ReportSections) { target.Formats = s.Formats }),
+		newSection("growth", s.Growth, func(target *ReportSections) { target.Growth = s.Growth }),
+		newSection("cadence", s.Cadence, func(target *ReportSections) { target.Cadence = s.Cadence }),
+		newSection("score", s.Score, func(target *ReportSections) { target.Score = s.Score }),
 	)
 }
 
 // newSection returns a section that is not paged, or nothing if value is nil.
-func newSection[T any](name string, value *T, put func(*ReportSections)) []section {
+func newSection[T any](name string, value *T, set func(*ReportSections)) []section {
 	if value == nil {
 		return nil
 	}
-	return []section{{name: name, write: func(into *ReportSections, _, _ int) { put(into) }}}
+	return []section{{name: name, write: func(target *ReportSections, _, _ int) { set(target) }}}
 }

@@ -92,7 +92,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	if err != nil {
 		return out, err
 	}
-	out.Data = ReportSummary{ReportEntry: entry(call, r), SectionsAvailable: []string{}}
+	out.Data = ReportSummary{ReportEntry: newEntry(call, r), SectionsAvailable: []string{}}
 	var quotes operation.UntrustedTexts
 	if !r.measuredAt.IsZero() {
 		if err := s.addFindings(ctx, call, r, in, &out, &quotes); err != nil {
@@ -105,9 +105,9 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	if r.measuredAt.IsZero() && in.Cursor != nil {
 		_, err = call.Position(*in.Cursor)
 	}
-	why, failed := s.failureMessage(ctx, r)
-	out.Notes = append(out.Notes, statusNotes(r, why)...)
-	return out, errors.Join(err, failed)
+	message, failureErr := s.failureMessage(ctx, r)
+	out.Notes = append(out.Notes, statusNotes(r, message)...)
+	return out, errors.Join(err, failureErr)
 }
 
 // failureMessage returns why the report could not be created. It returns "" if the report did not fail or the job was
@@ -116,8 +116,8 @@ func (s *Service) failureMessage(ctx context.Context, r record) (string, error) 
 	if r.status != Failed {
 		return "", nil
 	}
-	last, err := job.Get(ctx, s.db, r.team, r.job)
-	return job.Message(last.ErrorCode), ignoreMissing(err)
+	lastJob, err := job.Get(ctx, s.db, r.team, r.lastJobID)
+	return job.Message(lastJob.ErrorCode), ignoreMissing(err)
 }
 
 // statusNotes returns notes about the status of a report.
@@ -296,8 +296,8 @@ func (s *Service) readStored(ctx context.Context, r record, account, analysis, n
 		&texts[1], &texts[2]); err != nil {
 		return fmt.Errorf("reading the findings of report %s: %w", r.id, err)
 	}
-	for i, into := range []any{account, analysis, notes} {
-		if err := json.Unmarshal([]byte(texts[i]), into); err != nil {
+	for i, target := range []any{account, analysis, notes} {
+		if err := json.Unmarshal([]byte(texts[i]), target); err != nil {
 			return fmt.Errorf("reading the findings of report %s: %w", r.id, err)
 		}
 	}

@@ -26,8 +26,8 @@ type History struct {
 	Best             []TopPost        // posts with the most engagement, best first
 }
 
-// topPostCounts names the metrics whose sum is the engagement of a hashtag's top post.
-var topPostCounts = []string{"likes", "comments"}
+// topPostMetrics names the metrics whose sum is the engagement of a hashtag's top post.
+var topPostMetrics = []string{"likes", "comments"}
 
 // topPostsQuery selects the metrics of the top posts of a hashtag report.
 const topPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
@@ -46,15 +46,15 @@ func (s *Service) TopPosts(ctx context.Context, team int64, id string, zone *tim
 	if err != nil {
 		return History{}, fmt.Errorf("reading the top posts of report %s: %w", r.id, err)
 	}
-	all := buildHistory(posts, topPostCounts)
-	out := History{Posts: all.Posts, Week: all.Week, MedianEngagement: all.MedianEngagement, Best: all.Best}
+	history := buildHistory(posts, topPostMetrics)
+	out := History{Posts: history.Posts, Week: history.Week, MedianEngagement: history.MedianEngagement, Best: history.Best}
 	return out, s.addBestPosts(ctx, r.id, listTop, out.Best, zone)
 }
 
 func scanHistoryPost(rows *sql.Rows, p *provider.Post, zone *time.Location) error {
-	var taken int64
-	err := rows.Scan(&p.ID, &taken, &p.Likes, &p.Comments, &p.Shares)
-	p.TakenAt = db.Time(taken).In(zone)
+	var takenAt int64
+	err := rows.Scan(&p.ID, &takenAt, &p.Likes, &p.Comments, &p.Shares)
+	p.TakenAt = db.Time(takenAt).In(zone)
 	return err
 }
 
@@ -96,7 +96,7 @@ const historyPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM r
 	AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
 
 // History returns the history of a team's profile report. Engagement is the sum of the metrics named in counts.
-func (s *Service) History(ctx context.Context, team int64, id string, counts []string,
+func (s *Service) History(ctx context.Context, team int64, id string, metricNames []string,
 	zone *time.Location) (History, error) {
 	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 	if err != nil {
 		return History{}, fmt.Errorf("reading the posts of report %s: %w", r.id, err)
 	}
-	out := buildHistory(posts, counts)
+	out := buildHistory(posts, metricNames)
 	if err := s.addBestPosts(ctx, r.id, listPosts, out.Best, zone); err != nil {
 		return out, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) addBestPosts(ctx context.Context, report, list string, best []
 	return nil
 }
 
-// bestPosts returns the posts with the highest engagement. Of posts with equal engagement, newer posts come first. It
+// bestPostCount returns the posts with the highest engagement. Of posts with equal engagement, newer posts come first. It
 // reorders its argument.
 func bestPosts(newestFirst []TopPost) []TopPost {
 	slices.SortStableFunc(newestFirst, func(a, b TopPost) int { return cmp.Compare(b.Engagement, a.Engagement) })
@@ -153,13 +153,13 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Followe
 		return nil, err
 	}
 	var out []FollowerSample
-	for _, k := range samples {
-		size, known, err := parseSize(db.Time(k.at), k.text)
+	for _, row := range samples {
+		followerSample, known, err := parseFollowerSample(db.Time(row.at), row.text)
 		if err != nil {
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}
 		if known {
-			out = append(out, size)
+			out = append(out, followerSample)
 		}
 	}
 	return out, nil
@@ -167,11 +167,11 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Followe
 
 // buildHistory groups posts by span and hour. posts must be sorted newest first, with times in the team's time zone. It
 // skips posts that lack a metric named in counts.
-func buildHistory(posts []provider.Post, counts []string) History {
+func buildHistory(posts []provider.Post, metricNames []string) History {
 	var out History
 	var ranked []TopPost
 	for _, p := range posts {
-		if value, ok := engagement(p, counts); ok {
+		if value, ok := engagement(p, metricNames); ok {
 			ranked = append(ranked, TopPost{Post: p, Engagement: value})
 		}
 	}
@@ -211,16 +211,16 @@ func buildHistory(posts []provider.Post, counts []string) History {
 
 // engagement returns the sum of the metrics named in counts. It reports false if one of them is unknown or counts is
 // empty.
-func engagement(p provider.Post, counts []string) (float64, bool) {
+func engagement(p provider.Post, metricNames []string) (float64, bool) {
 	sum := 0.0
-	for _, name := range counts {
-		figure := map[string]*int64{"likes": p.Likes, "comments": p.Comments, "shares": p.Shares}[name]
-		if figure == nil || *figure < 0 {
+	for _, name := range metricNames {
+		value := map[string]*int64{"likes": p.Likes, "comments": p.Comments, "shares": p.Shares}[name]
+		if value == nil || *value < 0 {
 			return 0, false
 		}
-		sum += float64(*figure)
+		sum += float64(*value)
 	}
-	return sum, len(counts) > 0
+	return sum, len(metricNames) > 0
 }
 
 // spanStart returns the beginning of the month or week that contains at.

@@ -51,12 +51,12 @@ func (ListInput) Descriptions() map[string]string {
 // list returns a page of the team's reports, newest first.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Response[ReportList], error) {
 	out := operation.Response[ReportList]{App: "/reports", Data: ReportList{Reports: []ReportEntry{}}}
-	text, args, err := s.pageQuery(call, in)
+	query, args, err := s.pageQuery(call, in)
 	if err != nil {
 		return out, err
 	}
 	records, err := db.AllSized(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) },
-		text, args...)
+		query, args...)
 	if err != nil {
 		return out, fmt.Errorf("listing reports: %w", err)
 	}
@@ -65,12 +65,12 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(records[in.Limit-1].id)}
 	}
 	for _, r := range records {
-		out.Data.Reports = append(out.Data.Reports, entry(call, r))
+		out.Data.Reports = append(out.Data.Reports, newEntry(call, r))
 	}
 	return out, nil
 }
 
-func entry(call operation.Call, r record) ReportEntry {
+func newEntry(call operation.Call, r record) ReportEntry {
 	return ReportEntry{ID: r.id, Kind: r.kind, Subject: r.subject, Status: r.status, Platform: r.platform,
 		RefreshedAt: call.MomentOrNil(r.refreshedAt), AvailableUntil: call.MomentOrNil(r.availableUntil), Tracked: r.tracked}
 }
@@ -110,8 +110,8 @@ func (s *Service) pageQuery(call operation.Call, in ListInput) (string, []any, e
 		add("id < ?", position)
 	}
 	// Rows are large, so the query first finds the page in a covering index.
-	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.LimitClause(in.Limit)
-	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, args, nil
+	pageIDs := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.LimitClause(in.Limit)
+	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + pageIDs + `) ORDER BY id DESC`, args, nil
 }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -14,11 +14,11 @@ import (
 
 // Operations returns the report operations.
 func (s *Service) Operations() []operation.Operation {
-	return slices.Concat(s.reads(), s.purchases(), []operation.Operation{s.trackingOperation()})
+	return slices.Concat(s.readOperations(), s.paidOperations(), []operation.Operation{s.trackingOperation()})
 }
 
 // reads returns the operations that read reports. They are free of charge.
-func (s *Service) reads() []operation.Operation {
+func (s *Service) readOperations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_reports", Method: http.MethodGet, Path: "/reports", Needs: access.Read, Success: http.StatusOK,
@@ -52,7 +52,7 @@ func (s *Service) reads() []operation.Operation {
 }
 
 // purchases returns the operations that create and refresh reports.
-func (s *Service) purchases() []operation.Operation {
+func (s *Service) paidOperations() []operation.Operation {
 	p := s.Catalog.Prices
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -98,7 +98,7 @@ func (s *Service) trackingOperation() operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking",
 		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
-		NetworkCondition: operation.NewNetworkCondition(s.trackCallsSource),
+		NetworkCondition: operation.NewNetworkCondition(s.trackingStartsRefresh),
 		Price:            operation.PriceRange(0, p.HashtagRefresh, s.trackPrice).WithRecurring(recurring),
 		Summary:          "Turn report tracking on or off",
 		Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic " +

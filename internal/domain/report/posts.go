@@ -28,14 +28,14 @@ const (
 // added or updated, and stored posts that the provider no longer returns are kept. At most the newest maxPosts are
 // kept.
 func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) error {
-	if m.replace {
+	if m.replacesPosts {
 		if _, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ?`, report); err != nil {
 			return fmt.Errorf("replacing the posts of report %s: %w", report, err)
 		}
 	}
 	for list, posts := range m.posts {
-		for part := range slices.Chunk(posts, postsPerInsert) {
-			if err := insertPosts(ctx, tx, report, list, part); err != nil {
+		for batch := range slices.Chunk(posts, postsPerInsert) {
+			if err := insertPosts(ctx, tx, report, list, batch); err != nil {
 				return err
 			}
 		}
@@ -80,10 +80,10 @@ type listedPost struct {
 const postColumns = `shown, post, taken_at, format, caption, url, likes, comments, shares, views, duration`
 
 func scanPost(rows *sql.Rows, p *listedPost) error {
-	var taken, duration int64
-	err := rows.Scan(&p.list, &p.ID, &taken, &p.Format, &p.Caption, &p.URL, &p.Likes, &p.Comments, &p.Shares, &p.Views,
+	var takenAt, duration int64
+	err := rows.Scan(&p.list, &p.ID, &takenAt, &p.Format, &p.Caption, &p.URL, &p.Likes, &p.Comments, &p.Shares, &p.Views,
 		&duration)
-	p.TakenAt, p.Duration = db.Time(taken), time.Duration(duration)*time.Microsecond
+	p.TakenAt, p.Duration = db.Time(takenAt), time.Duration(duration)*time.Microsecond
 	return err
 }
 

@@ -23,8 +23,8 @@ type Preview struct {
 	URL        string // of the subject's public page
 }
 
-// hashtagPages is the URL prefix of Instagram's hashtag pages.
-const hashtagPages = "https://www.instagram.com/explore/tags/"
+// hashtagPageURL is the URL prefix of Instagram's hashtag pages.
+const hashtagPageURL = "https://www.instagram.com/explore/tags/"
 
 // Preview returns what is known about the subject of a report.
 func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Preview, error) {
@@ -35,7 +35,7 @@ func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Prev
 	}
 	out.URL = provider.ProfileURL(in.Platform, out.Subject)
 	if in.Type == Hashtag {
-		out.URL = hashtagPages + url.PathEscape(out.Subject) + "/"
+		out.URL = hashtagPageURL + url.PathEscape(out.Subject) + "/"
 	}
 	var r record
 	err = r.scan(s.db.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE team_id = ? AND kind = ? AND platform = ?

@@ -42,13 +42,13 @@ func (r *reachability) get(platform string) *reachabilityResult {
 }
 
 // check returns the cached result, or the result of ask if the cached result is too old.
-func (k *reachabilityResult) check(now time.Time, ask func() error) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.checkedAt.IsZero() || now.Sub(k.checkedAt) >= reachabilityTTL {
-		k.err, k.checkedAt = ask(), now
+func (r *reachabilityResult) check(now time.Time, fn func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.checkedAt.IsZero() || now.Sub(r.checkedAt) >= reachabilityTTL {
+		r.err, r.checkedAt = fn(), now
 	}
-	return k.err
+	return r.err
 }
 
 // checkSource checks whether the provider for a new report is reachable. It calls the provider, so it must run before

@@ -61,14 +61,14 @@ func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record,
 
 // runningJob returns the report's unfinished job, or an empty record if there is none.
 func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
-	if r.job == "" {
+	if r.lastJobID == "" {
 		return job.Record{}, nil
 	}
-	last, err := job.Get(ctx, tx, r.team, r.job)
-	if apierr.Is(err, apierr.NotFound) || err == nil && last.IsFinished() {
+	lastJob, err := job.Get(ctx, tx, r.team, r.lastJobID)
+	if apierr.Is(err, apierr.NotFound) || err == nil && lastJob.IsFinished() {
 		return job.Record{}, nil
 	}
-	return last, err
+	return lastJob, err
 }
 
 // refresh starts a refresh, or returns the running job.

@@ -97,7 +97,7 @@ type record struct { //nolint:recvcheck // only scan changes the record
 	id, kind, platform, subject string
 	team                        int64
 	status                      Status
-	job, creationJob            string // IDs of the last job and of the job that created the report
+	lastJobID, creationJobID    string // IDs of the last job and of the job that created the report
 	measuredAt, refreshedAt     time.Time
 	availableUntil              time.Time // zero while pending or failed
 	tracked                     bool

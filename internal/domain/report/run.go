@@ -39,30 +39,30 @@ type task struct {
 
 // run executes a report job. It fetches the metrics, analyzes them, and stores the findings in the transaction that
 // settles the charge and ends the job. It can be restarted at any time.
-func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
-	t, err := s.readTask(ctx, h)
+func (s *Service) run(ctx context.Context, j job.LeasedJob) error {
+	t, err := s.readTask(ctx, j)
 	if err != nil {
 		return err
 	}
-	if t.id == "" || h.Epoch > maxAttempts+maxWaits {
-		return s.fail(ctx, h, t, "internal_error")
+	if t.id == "" || j.Epoch > maxAttempts+maxWaits {
+		return s.fail(ctx, j, t, "internal_error")
 	}
 	if err := s.db.InTx(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error {
-		return job.Advance(ctx, tx, h.ID, 0)
+		return job.Advance(ctx, tx, j.ID, 0)
 	}); err != nil {
 		return err
 	}
 	ctx, end := s.Limiter.Begin(ctx)
 	defer end()
-	found, err := s.fetch(ctx, t)
+	data, err := s.fetch(ctx, t)
 	if err != nil {
-		return s.handleSourceError(ctx, h, t, err)
+		return s.handleSourceError(ctx, j, t, err)
 	}
-	return s.conclude(ctx, h, t, found)
+	return s.analyzeAndSave(ctx, j, t, data)
 }
 
 // conclude analyzes the fetched metrics and stores the findings.
-func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, data sourceData) error {
+func (s *Service) analyzeAndSave(ctx context.Context, j job.LeasedJob, t task, data sourceData) error {
 	if err := provider.Acquire(ctx); err != nil {
 		return fmt.Errorf("waiting to analyze: %w", err)
 	}
@@ -70,7 +70,7 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, data so
 	if err != nil {
 		return err
 	}
-	if err := s.save(ctx, h, t, m); err != nil {
+	if err := s.save(ctx, j, t, m); err != nil {
 		return err
 	}
 	s.observe(ctx, t, data)
@@ -94,22 +94,22 @@ func (s *Service) observe(ctx context.Context, t task, data sourceData) {
 }
 
 // readTask returns the task of a job, or an empty task if its report was deleted.
-func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
+func (s *Service) readTask(ctx context.Context, j job.LeasedJob) (task, error) {
 	var t task
-	rec, err := find(ctx, s.db, h.TeamID, reportKind(h.Type), h.Subject, 0)
+	rec, err := find(ctx, s.db, j.TeamID, reportKind(j.Type), j.Subject, 0)
 	if err != nil {
 		return t, ignoreMissing(err)
 	}
 	var zone string
 	err = s.db.QueryRow(ctx, `SELECT j.purpose, t.timezone FROM report_jobs j, teams t WHERE j.job_id = ? AND t.id = ?`,
-		h.ID, h.TeamID).Scan(&t.purpose, &zone)
+		j.ID, j.TeamID).Scan(&t.purpose, &zone)
 	if err != nil {
-		return t, fmt.Errorf("reading the purpose of job %s: %w", h.ID, err)
+		return t, fmt.Errorf("reading the purpose of job %s: %w", j.ID, err)
 	}
 	if t.zone, err = time.LoadLocation(zone); err != nil {
-		return t, fmt.Errorf("reading the time zone of team %d: %w", h.TeamID, err)
+		return t, fmt.Errorf("reading the time zone of team %d: %w", j.TeamID, err)
 	}
-	plan, _, err := s.planOf(ctx, s.db, h.TeamID)
+	plan, _, err := s.readPlan(ctx, s.db, j.TeamID)
 	t.record, t.retention = rec, retentionFor(plan.AnalyticsRetentionDays)
 	return t, err
 }
@@ -140,19 +140,19 @@ type sourceData struct {
 }
 
 func (s *Service) fetch(ctx context.Context, t task) (sourceData, error) {
-	var a sourceData
+	var data sourceData
 	if s.Source == nil {
-		return a, provider.ErrNotOffered
+		return data, provider.ErrNotOffered
 	}
 	var err error
 	if t.kind == Hashtag {
-		a.hashtag, err = s.Source.Hashtag(ctx, provider.HashtagQuery{Platform: t.platform, Hashtag: t.subject,
+		data.hashtag, err = s.Source.Hashtag(ctx, provider.HashtagQuery{Platform: t.platform, Hashtag: t.subject,
 			PostLimit: s.PostLimit})
-		return a, err
+		return data, err
 	}
-	a.profile, err = s.Source.Profile(ctx, provider.ProfileQuery{Platform: t.platform, Username: t.subject,
+	data.profile, err = s.Source.Profile(ctx, provider.ProfileQuery{Platform: t.platform, Username: t.subject,
 		Since: s.db.Now().Add(-maxRetention), PostLimit: s.PostLimit})
-	return a, err
+	return data, err
 }
 
 // retryDelay returns how long to wait for an unavailable provider. u may be nil.
@@ -165,14 +165,14 @@ func retryDelay(u *provider.UnavailableError) time.Duration {
 
 // handleSourceError fails a job after a provider error. If the provider is unavailable only for a short time, it
 // postpones the job instead.
-func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task, err error) error {
+func (s *Service) handleSourceError(ctx context.Context, j job.LeasedJob, t task, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("fetching metrics: %w", err)
 	}
 	u, unavailable := errors.AsType[*provider.UnavailableError](err)
-	if delay := retryDelay(u); unavailable && delay <= maxWait && h.Epoch <= maxWaits {
+	if delay := retryDelay(u); unavailable && delay <= maxWait && j.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error {
-			return h.Postpone(ctx, tx, tx.Now().Add(delay))
+			return j.Postpone(ctx, tx, tx.Now().Add(delay))
 		})
 	}
 	code := "source_unavailable"
@@ -186,15 +186,15 @@ func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task
 	case errors.Is(err, provider.ErrNotOffered):
 		code = "not_offered"
 	default:
-		s.Log.WarnContext(ctx, "a provider of public metrics failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "a provider of public metrics failed", "job", j.ID, "error", err)
 	}
-	return s.fail(ctx, h, t, code)
+	return s.fail(ctx, j, t, code)
 }
 
 // fail ends a job with an error code and refunds its credits. A report that was already created keeps its findings.
-func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
+func (s *Service) fail(ctx context.Context, j job.LeasedJob, t task, code string) error {
 	return s.db.InTx(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Lock(ctx, tx); err != nil {
+		if err := j.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if t.purpose == purposeCreate {
@@ -208,49 +208,49 @@ func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string
 				return fmt.Errorf("deleting refreshes of report %s: %w", t.id, err)
 			}
 		}
-		if err := s.settle(ctx, tx, h, s.Credits.Refund); err != nil {
+		if err := s.settle(ctx, tx, j, s.Credits.Refund); err != nil {
 			return err
 		}
-		return h.Finish(ctx, tx, job.Failed, code)
+		return j.Finish(ctx, tx, job.Failed, code)
 	})
 }
 
 // settle calls chargeOrRefund for the job's reservation, if it has one.
-func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, chargeOrRefund func(context.Context, *db.Tx,
+func (s *Service) settle(ctx context.Context, tx *db.Tx, j job.LeasedJob, chargeOrRefund func(context.Context, *db.Tx,
 	int64) (bool, error)) error {
-	if h.Reservation == 0 {
+	if j.Reservation == 0 {
 		return nil
 	}
-	_, err := chargeOrRefund(ctx, tx, h.Reservation)
+	_, err := chargeOrRefund(ctx, tx, j.Reservation)
 	return err
 }
 
 // measurement is what a job stores in a report.
 type measurement struct {
-	at       time.Time
-	account  account
-	analysis any
-	notes    []string
-	sample   any
-	posts    map[string][]provider.Post // by list
-	replace  bool                       // whether posts replaces all stored posts
+	measuredAt    time.Time
+	account       account
+	analysis      any
+	notes         []string
+	sample        any
+	posts         map[string][]provider.Post // by list
+	replacesPosts bool                       // whether posts replaces all stored posts
 }
 
 // save stores the result of a job in the transaction that charges and ends it.
-func (s *Service) save(ctx context.Context, h job.LeasedJob, t task, m measurement) error {
+func (s *Service) save(ctx context.Context, j job.LeasedJob, t task, m measurement) error {
 	texts, err := encode(m.account, m.analysis, m.notes, m.sample)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, "report.measured", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Lock(ctx, tx); err != nil {
+		if err := j.Lock(ctx, tx); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx,
 			`UPDATE reports
 			SET status = ?, account = ?, analysis = ?, notes = ?, measured_at = ?, refreshed_at = ?, available_until = ?
 			WHERE id = ?`,
-			string(Ready), texts[0], texts[1], texts[2], db.Micros(m.at), db.Micros(tx.Now()),
+			string(Ready), texts[0], texts[1], texts[2], db.Micros(m.measuredAt), db.Micros(tx.Now()),
 			db.Micros(tx.Now().Add(t.retention)), t.id)
 		if err != nil {
 			return fmt.Errorf("storing report %s: %w", t.id, err)
@@ -258,13 +258,13 @@ func (s *Service) save(ctx context.Context, h job.LeasedJob, t task, m measureme
 		if err := savePosts(ctx, tx, t.id, m); err != nil {
 			return err
 		}
-		if err := saveSample(ctx, tx, t.id, m.at, texts[3]); err != nil {
+		if err := saveSample(ctx, tx, t.id, m.measuredAt, texts[3]); err != nil {
 			return err
 		}
-		if err := s.settle(ctx, tx, h, s.Credits.Charge); err != nil {
+		if err := s.settle(ctx, tx, j, s.Credits.Charge); err != nil {
 			return err
 		}
-		return h.Finish(ctx, tx, job.Succeeded, "")
+		return j.Finish(ctx, tx, job.Succeeded, "")
 	})
 }
 

@@ -17,12 +17,12 @@ const columns = `id, team_id, kind, platform, subject, status, job_id, made_by, 
 
 // scan reads the columns of a row.
 func (r *record) scan(scan func(...any) error) error {
-	var measured, refreshed, availableUntil, tracked, nextRefresh, created int64
-	err := scan(&r.id, &r.team, &r.kind, &r.platform, &r.subject, &r.status, &r.job, &r.creationJob, &measured, &refreshed,
+	var measuredAt, refreshedAt, availableUntil, tracked, nextRefresh, createdAt int64
+	err := scan(&r.id, &r.team, &r.kind, &r.platform, &r.subject, &r.status, &r.lastJobID, &r.creationJobID, &measuredAt, &refreshedAt,
 		&availableUntil, &tracked, &r.frequency, &nextRefresh,
-		&r.trackedBy, &r.trackedKey, &r.trackingEnded, &created)
-	r.measuredAt, r.refreshedAt, r.availableUntil, r.nextRefresh, r.createdAt = db.Time(measured), db.Time(refreshed),
-		db.Time(availableUntil), db.Time(nextRefresh), db.Time(created)
+		&r.trackedBy, &r.trackedKey, &r.trackingEnded, &createdAt)
+	r.measuredAt, r.refreshedAt, r.availableUntil, r.nextRefresh, r.createdAt = db.Time(measuredAt), db.Time(refreshedAt),
+		db.Time(availableUntil), db.Time(nextRefresh), db.Time(createdAt)
 	r.tracked = tracked != 0
 	return err
 }

@@ -12,8 +12,8 @@ import (
 
 // thumbnail is a library item that shows a post.
 type thumbnail struct {
-	post, url string // ID and URL of the post on the network; either may be empty
-	media     int64  // ID of the library item
+	postID, url string // ID and URL of the post on the network; either may be empty
+	mediaID     int64  // ID of the library item
 }
 
 // addThumbnails sets MediaID of the posts whose files are in the team's library, because the team downloaded them from
@@ -28,7 +28,7 @@ func (s *Service) addThumbnails(ctx context.Context, r record, best []TopPost) e
 		posts, urls = append(posts, b.ID), append(urls, b.URL)
 	}
 	placeholders := db.Placeholders(len(best))
-	scan := func(rows *sql.Rows, t *thumbnail) error { return rows.Scan(&t.post, &t.url, &t.media) }
+	scan := func(rows *sql.Rows, t *thumbnail) error { return rows.Scan(&t.postID, &t.url, &t.mediaID) }
 	downloadedThumbnails, err := db.All(ctx, s.db, scan, fmt.Sprintf(downloadedQuery, placeholders),
 		append([]any{r.team, r.platform, r.subject}, posts...)...)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Service) addThumbnails(ctx context.Context, r record, best []TopPost) e
 	}
 	for _, t := range append(downloadedThumbnails, publishedThumbnails...) {
 		for i := range best {
-			if t.post == best[i].ID || t.url != "" && t.url == best[i].URL {
-				best[i].MediaID = t.media
+			if t.postID == best[i].ID || t.url != "" && t.url == best[i].URL {
+				best[i].MediaID = t.mediaID
 			}
 		}
 	}
@@ -74,6 +74,6 @@ func (s *Service) ShowsMedia(ctx context.Context, team int64, id string, media i
 	if err != nil {
 		return false, err
 	}
-	shown, err := s.History(ctx, team, id, found.Engagement.Counts, time.UTC)
-	return slices.ContainsFunc(shown.Best, func(b TopPost) bool { return b.MediaID == media && media != 0 }), err
+	history, err := s.History(ctx, team, id, found.Engagement.Counts, time.UTC)
+	return slices.ContainsFunc(history.Best, func(b TopPost) bool { return b.MediaID == media && media != 0 }), err
 }

@@ -51,9 +51,9 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 // enablesTracking reports whether the input turns tracking on.
 func (r record) enablesTracking(in TrackInput) bool { return in.Enabled && !r.tracked }
 
-// trackCallsSource reports whether the call starts a refresh immediately, because it turns on tracking of a hashtag
+// trackingStartsRefresh reports whether the call starts a refresh immediately, because it turns on tracking of a hashtag
 // report. It reports false for a missing report, which is rejected later.
-func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
+func (s *Service) trackingStartsRefresh(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
 	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil
 	}
@@ -78,8 +78,8 @@ func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation
 	if p.TrackedReports == plan.Unlimited {
 		return r, nil
 	}
-	tracked, err := s.countTracked(ctx, tx, r.team)
-	if err == nil && tracked >= p.TrackedReports {
+	trackedCount, err := s.countTracked(ctx, tx, r.team)
+	if err == nil && trackedCount >= p.TrackedReports {
 		err = apierr.New(apierr.PlanLimitReached, "The team has reached the limit of tracked reports of its plan. "+
 			"Turn off tracking of another report first.").With("limit", "tracked_reports")
 	}
@@ -123,23 +123,23 @@ func (s *Service) track(
 			r.frequency = in.FrequencyDays
 			err = r.saveTracking(ctx, tx)
 		default:
-			out = s.trackingAnswer(call, r)
+			out = s.trackingResponse(call, r)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		out = s.trackingAnswer(call, r)
+		out = s.trackingResponse(call, r)
 		return auditlog.Record(ctx, tx, r.team, auditlog.NewActor(call), "report.tracked", r.id,
 			map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
 	})
 	return out, err
 }
 
-// trackingAnswer returns the response to a call that changes tracking.
-func (s *Service) trackingAnswer(call operation.Call, r record) operation.Response[ReportTracking] {
-	now := s.tracking(call, r)
-	return operation.Response[ReportTracking]{Data: now, App: "/reports/" + r.id, Summary: now.summary()}
+// trackingResponse returns the response to a call that changes tracking.
+func (s *Service) trackingResponse(call operation.Call, r record) operation.Response[ReportTracking] {
+	current := s.tracking(call, r)
+	return operation.Response[ReportTracking]{Data: current, App: "/reports/" + r.id, Summary: current.summary()}
 }
 
 // summary describes the tracking and what it costs.

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// maxTrend is the maximum age of a measurement in a trend.
-const maxTrend = 90 * day
+// maxTrendAge is the maximum age of a measurement in a trend.
+const maxTrendAge = 90 * day
 
 // trendQuery selects the recent samples of a team's reports, oldest first.
 const trendQuery = `SELECT s.report_id, s.measured_at, s.sample FROM report_samples s
@@ -38,10 +38,10 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 		var text string
 		err := rows.Scan(&r.id, &at, &text)
 		if err == nil {
-			r.size, r.known, err = parseSize(db.Time(at), text)
+			r.size, r.known, err = parseFollowerSample(db.Time(at), text)
 		}
 		return err
-	}, fmt.Sprintf(trendQuery, db.Placeholders(len(reports))), append(args, db.Micros(s.db.Now().Add(-maxTrend)), team)...)
+	}, fmt.Sprintf(trendQuery, db.Placeholders(len(reports))), append(args, db.Micros(s.db.Now().Add(-maxTrendAge)), team)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the samples of reports: %w", err)
 	}
@@ -53,14 +53,14 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 	return out, nil
 }
 
-// parseSize decodes a stored sample. It reports false if the number of followers is unknown.
-func parseSize(at time.Time, text string) (FollowerSample, bool, error) {
-	var was sample
-	if err := json.Unmarshal([]byte(text), &was); err != nil {
+// parseFollowerSample decodes a stored sample. It reports false if the number of followers is unknown.
+func parseFollowerSample(at time.Time, text string) (FollowerSample, bool, error) {
+	var stored sample
+	if err := json.Unmarshal([]byte(text), &stored); err != nil {
 		return FollowerSample{}, false, fmt.Errorf("decoding a sample: %w", err)
 	}
-	if was.Followers == nil {
+	if stored.Followers == nil {
 		return FollowerSample{}, false, nil
 	}
-	return FollowerSample{at, *was.Followers, was.Engagement}, true, nil
+	return FollowerSample{at, *stored.Followers, stored.Engagement}, true, nil
 }

@@ -45,25 +45,25 @@ type auditEntry struct {
 
 // change locks the team, calls do in the same transaction, and adds an entry of the given kind to the audit log. It
 // returns not_found unless the person has one of the given roles.
-func (h Admin) change(
-	ctx context.Context, kind string, roles []access.Role, do func(context.Context, *db.Tx) (auditEntry, error),
+func (a Admin) change(
+	ctx context.Context, kind string, roles []access.Role, fn func(context.Context, *db.Tx) (auditEntry, error),
 ) error {
-	return h.s.change(ctx, "team.by_hand", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := h.s.lockOwner(ctx, tx, h.team); err != nil {
+	return a.s.change(ctx, "team.by_hand", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := a.s.lockOwner(ctx, tx, a.team); err != nil {
 			return apierr.ItemNotFound()
 		}
-		role, err := memberRole(ctx, tx, h.team, h.person)
+		role, err := memberRole(ctx, tx, a.team, a.person)
 		if err != nil {
 			return err
 		}
 		if !slices.Contains(roles, role) {
 			return apierr.ItemNotFound()
 		}
-		entry, err := do(ctx, tx)
+		entry, err := fn(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, h.team, auditlog.Actor{PersonID: h.person}, kind, formatID(entry.subject), entry.detail)
+		return auditlog.Record(ctx, tx, a.team, auditlog.Actor{PersonID: a.person}, kind, formatID(entry.subject), entry.detail)
 	})
 }
 
@@ -83,16 +83,16 @@ func memberRole(ctx context.Context, q db.Querier, team, person int64) (access.R
 }
 
 // SetAccess turns the team's API and tool access on or off. Only the owner may call it.
-func (h Admin) SetAccess(ctx context.Context, on bool) error {
-	return h.change(ctx, "team.access", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		return auditEntry{h.team, map[string]any{"on": on}}, h.updateTeam(ctx, tx, `access_off_at = ?`,
+func (a Admin) SetAccess(ctx context.Context, on bool) error {
+	return a.change(ctx, "team.access", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		return auditEntry{a.team, map[string]any{"on": on}}, a.updateTeam(ctx, tx, `access_off_at = ?`,
 			zeroIf(on, db.Micros(tx.Now())))
 	})
 }
 
 // updateTeam updates columns of the team's row.
-func (h Admin) updateTeam(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
-	if _, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(values, h.team)...); err != nil {
+func (a Admin) updateTeam(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
+	if _, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(values, a.team)...); err != nil {
 		return fmt.Errorf("changing a team: %w", err)
 	}
 	return nil
@@ -152,13 +152,13 @@ func readProfile(ctx context.Context, q db.Querier, team int64) (Profile, error)
 // SetProfile changes the team's profile. Only the owner and admins may call it. If the time zone changes, scheduled
 // posts are still sent at the same instants. The start and end of the team's day change, and calls and credits that
 // were used within the new day still count.
-func (h Admin) SetProfile(ctx context.Context, p Profile) error {
+func (a Admin) SetProfile(ctx context.Context, p Profile) error {
 	p, err := p.normalize()
 	if err != nil {
 		return err
 	}
-	return h.change(ctx, "team.changed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		oldProfile, err := readProfile(ctx, tx, h.team)
+	return a.change(ctx, "team.changed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		oldProfile, err := readProfile(ctx, tx, a.team)
 		if err != nil {
 			return auditEntry{}, err
 		}
@@ -175,7 +175,7 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 		if p.KeepOriginals != oldProfile.KeepOriginals {
 			detail["keep_originals"] = p.KeepOriginals
 		}
-		return auditEntry{h.team, detail}, h.updateTeam(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
+		return auditEntry{a.team, detail}, a.updateTeam(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
 			p.Name, p.Timezone, p.Language, db.BoolToInt(p.KeepOriginals))
 	})
 }
@@ -187,11 +187,11 @@ type DailyLimit struct {
 }
 
 // Effective returns the lower of the two limits.
-func (s DailyLimit) Effective() int64 {
-	if s.Own == nil {
-		return s.Offered
+func (l DailyLimit) Effective() int64 {
+	if l.Own == nil {
+		return l.Offered
 	}
-	return plan.LowerLimit(s.Offered, *s.Own)
+	return plan.LowerLimit(l.Offered, *l.Own)
 }
 
 // DailyLimit returns a team's daily limit.
@@ -200,16 +200,16 @@ func (s *Service) DailyLimit(ctx context.Context, team int64) (DailyLimit, error
 }
 
 func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (DailyLimit, error) {
-	var plan string
+	var planID string
 	var planUntil int64
 	var operatorLimit *int64
 	var out DailyLimit
 	err := q.QueryRow(ctx, `SELECT plan, plan_until, daily_credits, own_daily_credits FROM teams WHERE id = ?`,
-		team).Scan(&plan, &planUntil, &operatorLimit, &out.Own)
+		team).Scan(&planID, &planUntil, &operatorLimit, &out.Own)
 	if err != nil {
 		return out, fmt.Errorf("reading a team's daily limit: %w", err)
 	}
-	out.Offered = s.catalog.InEffect(plan, db.Time(planUntil), s.db.Now()).DailyCredits
+	out.Offered = s.catalog.PlanInEffect(planID, db.Time(planUntil), s.db.Now()).DailyCredits
 	if operatorLimit != nil {
 		out.Offered = *operatorLimit
 	}
@@ -218,9 +218,9 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 
 // SetDailyCredits sets the owner's daily credit limit for keys and assistants. nil removes the limit. Only the owner
 // may call it.
-func (h Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
-	return h.change(ctx, "team.own_daily_credits", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		limit, err := h.s.dailyLimit(ctx, tx, h.team)
+func (a Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
+	return a.change(ctx, "team.own_daily_credits", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		limit, err := a.s.dailyLimit(ctx, tx, a.team)
 		if err != nil {
 			return auditEntry{}, err
 		}
@@ -229,16 +229,16 @@ func (h Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
 			return auditEntry{}, apierr.Invalid(apierr.OutOfRange, "daily_credits",
 				"Enter a whole number from 0 to the limit of the plan.")
 		}
-		return auditEntry{h.team, map[string]any{"credits": credits}}, h.updateTeam(ctx, tx, `own_daily_credits = ?`, credits)
+		return auditEntry{a.team, map[string]any{"credits": credits}}, a.updateTeam(ctx, tx, `own_daily_credits = ?`, credits)
 	})
 }
 
 // SetPostOptions sets the default options for the team's posts. Only the owner and admins may call it.
-func (h Admin) SetPostOptions(ctx context.Context, o network.Options) error {
+func (a Admin) SetPostOptions(ctx context.Context, o network.Options) error {
 	if err := teamoptions.Validate(o); err != nil {
 		return err
 	}
-	return h.change(ctx, "team.post_options", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		return auditEntry{h.team, map[string]any{"on": !o.IsZero()}}, teamoptions.Set(ctx, tx, h.team, o)
+	return a.change(ctx, "team.post_options", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		return auditEntry{a.team, map[string]any{"on": !o.IsZero()}}, teamoptions.Set(ctx, tx, a.team, o)
 	})
 }

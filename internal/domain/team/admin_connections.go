@@ -14,7 +14,7 @@ import (
 
 // Effective returns the current capabilities of a connection: the granted capabilities that the person's current role
 // includes.
-func (k ListedKey) Effective() []access.Capability { return access.Within(k.Granted, k.Role) }
+func (k ListedKey) Effective() []access.Capability { return access.WithinRole(k.Granted, k.Role) }
 
 // ListConnections lists at most limit of a team's connections, newest first. If person is not 0, it lists only that
 // person's connections. If before is not 0, it lists only connections with lower IDs.
@@ -30,11 +30,11 @@ func (s *Service) Connection(ctx context.Context, team, connection int64) (Liste
 // FindConnectionTeam returns the team of a connection. It returns not_found if none of the teams has the connection, or
 // if the person may not see it. A person sees their own connections. Owners and admins see all connections of the team.
 func (s *Service) FindConnectionTeam(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
-	home, err := s.findOwningTeam(ctx, KindAssistant, connection, teams)
+	owner, err := s.findOwningTeam(ctx, KindAssistant, connection, teams)
 	if err != nil {
 		return 0, err
 	}
-	return home, s.Admin(person, home).checkCanEnd(ctx, s.db, connection)
+	return owner, s.Admin(person, owner).checkCanEnd(ctx, s.db, connection)
 }
 
 // OwnConnections lists at most limit of a person's connections in all teams, newest first. It omits ended connections
@@ -55,12 +55,12 @@ func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) (
 
 // LimitConnection sets how many credits one of the team's connections may spend per day. -1 means unlimited. Only the
 // owner may call it.
-func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) error {
+func (a Admin) LimitConnection(ctx context.Context, connection, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errKeyLimit
 	}
-	err := h.change(ctx, "assistant.limit_changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		oldLimit, err := h.currentLimit(ctx, tx, connection)
+	err := a.change(ctx, "assistant.limit_changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		oldLimit, err := a.readLimit(ctx, tx, connection)
 		if err != nil {
 			return auditEntry{}, err
 		}
@@ -68,8 +68,8 @@ func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) e
 			`UPDATE api_keys SET daily_credits = ?
 		WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
 		expires_at > ?)`,
-			credits, connection, h.team, db.Micros(tx.Now()))
-		if err := h.checkKeyChanged(ctx, tx, KindAssistant, connection, n, err); err != nil {
+			credits, connection, a.team, db.Micros(tx.Now()))
+		if err := a.checkKeyChanged(ctx, tx, KindAssistant, connection, n, err); err != nil {
 			return auditEntry{}, err
 		}
 		if oldLimit == credits {
@@ -83,10 +83,10 @@ func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) e
 	return err
 }
 
-func (h Admin) currentLimit(ctx context.Context, tx *db.Tx, connection int64) (int64, error) {
+func (a Admin) readLimit(ctx context.Context, tx *db.Tx, connection int64) (int64, error) {
 	var limit int64
 	err := tx.QueryRow(ctx, `SELECT daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant'`,
-		connection, h.team).Scan(&limit)
+		connection, a.team).Scan(&limit)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.ItemNotFound()
 	}
@@ -98,28 +98,28 @@ func (h Admin) currentLimit(ctx context.Context, tx *db.Tx, connection int64) (i
 
 // EndConnection permanently ends one of the team's connections. Members may end their own connections. The owner and
 // admins may end all connections. EndConnection returns not_found if the person may not end the connection.
-func (h Admin) EndConnection(ctx context.Context, connection int64) error {
-	return h.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		if err := h.checkCanEnd(ctx, tx, connection); err != nil {
+func (a Admin) EndConnection(ctx context.Context, connection int64) error {
+	return a.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := a.checkCanEnd(ctx, tx, connection); err != nil {
 			return auditEntry{}, err
 		}
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0`,
-			db.Micros(tx.Now()), connection, h.team)
-		return auditEntry{subject: connection}, h.checkKeyChanged(ctx, tx, KindAssistant, connection, n, err)
+			db.Micros(tx.Now()), connection, a.team)
+		return auditEntry{subject: connection}, a.checkKeyChanged(ctx, tx, KindAssistant, connection, n, err)
 	})
 }
 
 // checkCanEnd returns not_found unless the person is the connection's person, the owner or an admin.
-func (h Admin) checkCanEnd(ctx context.Context, q db.Querier, connection int64) error {
-	role, err := memberRole(ctx, q, h.team, h.person)
+func (a Admin) checkCanEnd(ctx context.Context, q db.Querier, connection int64) error {
+	role, err := memberRole(ctx, q, a.team, a.person)
 	if err != nil || slices.Contains(managerRoles, role) {
 		return err
 	}
 	var ownCount int64
 	err = q.QueryRow(ctx,
 		`SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant' AND person_id = ?`,
-		connection, h.team, h.person).Scan(&ownCount)
+		connection, a.team, a.person).Scan(&ownCount)
 	if err != nil {
 		return fmt.Errorf("looking up the person of a connection: %w", err)
 	}

@@ -40,12 +40,12 @@ const listedKeyQuery = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capab
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
 
 func scanListedKey(rows *sql.Rows, k *ListedKey) error {
-	var created, expires, revoked, used int64
+	var createdAt, expiresAt, revokedAt, usedAt int64
 	var granted string
-	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
-		&expires, &revoked, &k.Lost, &used, &k.PersonID, &k.MadeBy, &k.Role, &k.TeamName)
-	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked),
-		db.Time(used), access.SplitCapabilities(granted)
+	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &createdAt,
+		&expiresAt, &revokedAt, &k.Lost, &usedAt, &k.PersonID, &k.MadeBy, &k.Role, &k.TeamName)
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt, k.Granted = db.Time(createdAt), db.Time(expiresAt), db.Time(revokedAt),
+		db.Time(usedAt), access.SplitCapabilities(granted)
 	return err
 }
 
@@ -88,11 +88,11 @@ func (s *Service) FindKeyTeam(ctx context.Context, key int64, teams []int64) (in
 }
 
 func (s *Service) findOwningTeam(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
-	home, err := db.OwningTeam(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
+	owner, err := db.OwningTeam(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.ItemNotFound()
 	}
-	return home, err
+	return owner, err
 }
 
 func (s *Service) queryListedKeys(ctx context.Context, team int64, clauses string, args ...any) ([]ListedKey, error) {
@@ -143,7 +143,7 @@ var (
 
 func checkKeyLimits(level access.Level, credits int64) error {
 	switch {
-	case !level.Valid():
+	case !level.IsValid():
 		return errKeyLevel
 	case !isDailyLimit(credits):
 		return errKeyLimit
@@ -153,19 +153,19 @@ func checkKeyLimits(level access.Level, credits int64) error {
 
 // AddKey creates a key that acts for the owner. Only the owner may call it. The second result is the secret key, which
 // is not stored. formID identifies a submitted form. A second call with the same formID returns wrong_state.
-func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string, error) {
+func (a Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string, error) {
 	k := Key{
-		TeamID: h.team, Kind: KindKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
+		TeamID: a.team, Kind: KindKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
 	}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
-	if err := k.checkNew(h.s.db.Now(), formID); err != nil {
+	if err := k.checkNew(a.s.db.Now(), formID); err != nil {
 		return k, "", err
 	}
 	value := apikey.New(apikey.APIKey)
-	err := h.change(ctx, "key.created", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		if err := h.checkPlanHasKeys(ctx, tx); err != nil {
+	err := a.change(ctx, "key.created", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := a.checkPlanHasKeys(ctx, tx); err != nil {
 			return auditEntry{}, err
 		}
 		hash := apikey.Hash(value)
@@ -174,7 +174,7 @@ func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string
 			`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits,
 		sending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (team_id, sending) WHERE sending <> '' DO NOTHING RETURNING id`,
-			h.team, h.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt),
+			a.team, a.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt),
 			k.DailyCredits, formID).Scan(&k.ID)
 		if errors.Is(err, sql.ErrNoRows) {
 			return auditEntry{}, errKeyAlreadyCreated
@@ -206,9 +206,9 @@ func (k Key) checkNew(now time.Time, formID string) error {
 }
 
 // checkPlanHasKeys returns an error if the team's plan does not include API keys.
-func (h Admin) checkPlanHasKeys(ctx context.Context, tx *db.Tx) error {
-	plan, err := h.s.plan(ctx, tx, h.team)
-	if err == nil && !plan.APIKeys {
+func (a Admin) checkPlanHasKeys(ctx context.Context, tx *db.Tx) error {
+	p, err := a.s.plan(ctx, tx, a.team)
+	if err == nil && !p.APIKeys {
 		return errNoKeys
 	}
 	return err
@@ -225,7 +225,7 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &planUntil); err != nil {
 		return plan.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	out := s.catalog.InEffect(name, db.Time(planUntil), s.db.Now())
+	out := s.catalog.PlanInEffect(name, db.Time(planUntil), s.db.Now())
 	if out.Name == "" {
 		out.Name = out.ID
 	}
@@ -233,12 +233,12 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 }
 
 // ChangeKey changes the level and daily limit of one of the team's keys. Only the owner may call it.
-func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
+func (a Admin) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
 	if err := checkKeyLimits(level, credits); err != nil {
 		return err
 	}
-	err := h.change(ctx, "key.changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		detail, err := h.previousKeySettings(ctx, tx, key, level, credits)
+	err := a.change(ctx, "key.changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		detail, err := a.previousKeySettings(ctx, tx, key, level, credits)
 		if err != nil {
 			return auditEntry{}, err
 		}
@@ -246,8 +246,8 @@ func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, cre
 			`UPDATE api_keys SET level = ?, daily_credits = ?
 		WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
 		expires_at > ?)`,
-			string(level), credits, key, h.team, db.Micros(tx.Now()))
-		if err := h.checkKeyChanged(ctx, tx, KindKey, key, n, err); err != nil {
+			string(level), credits, key, a.team, db.Micros(tx.Now()))
+		if err := a.checkKeyChanged(ctx, tx, KindKey, key, n, err); err != nil {
 			return auditEntry{}, err
 		}
 		if len(detail) == 0 {
@@ -263,14 +263,14 @@ func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, cre
 }
 
 // RenameKey changes the name of one of the team's keys. Only the owner may call it.
-func (h Admin) RenameKey(ctx context.Context, key int64, name string) error {
+func (a Admin) RenameKey(ctx context.Context, key int64, name string) error {
 	if !names.IsValid(name) {
 		return errKeyName
 	}
-	err := h.change(ctx, "key.renamed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+	err := a.change(ctx, "key.renamed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		var oldName string
 		err := tx.QueryRow(ctx, `SELECT name FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key,
-			h.team).Scan(&oldName)
+			a.team).Scan(&oldName)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return auditEntry{}, fmt.Errorf("reading the name of a key: %w", err)
 		}
@@ -278,8 +278,8 @@ func (h Admin) RenameKey(ctx context.Context, key int64, name string) error {
 			return auditEntry{}, errUnchanged
 		}
 		n, err := tx.Exec(ctx, `UPDATE api_keys SET name = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0
-			AND lost = '' AND (expires_at = 0 OR expires_at > ?)`, name, key, h.team, db.Micros(tx.Now()))
-		return auditEntry{key, map[string]any{}}, h.checkKeyChanged(ctx, tx, KindKey, key, n, err)
+			AND lost = '' AND (expires_at = 0 OR expires_at > ?)`, name, key, a.team, db.Micros(tx.Now()))
+		return auditEntry{key, map[string]any{}}, a.checkKeyChanged(ctx, tx, KindKey, key, n, err)
 	})
 	if errors.Is(err, errUnchanged) {
 		return nil
@@ -292,13 +292,13 @@ var errUnchanged = errors.New("the key already has this setting")
 
 // previousKeySettings returns the current values of the settings that a change replaces, as details of an audit log
 // entry. It omits settings that keep their values.
-func (h Admin) previousKeySettings(
+func (a Admin) previousKeySettings(
 	ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64,
 ) (map[string]any, error) {
 	var oldLevel access.Level
 	var oldLimit int64
 	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`,
-		key, h.team).Scan(&oldLevel, &oldLimit)
+		key, a.team).Scan(&oldLevel, &oldLimit)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.ItemNotFound()
 	}
@@ -317,7 +317,7 @@ func (h Admin) previousKeySettings(
 
 // checkKeyChanged checks the result of an UPDATE of a key. If no row changed, it returns wrong_state for an ended key
 // and not_found for an unknown key.
-func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, rowsChanged int64, err error) error {
+func (a Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, rowsChanged int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)
 	}
@@ -325,7 +325,7 @@ func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, r
 		return nil
 	}
 	var n int64
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = ?`, key, h.team,
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = ?`, key, a.team,
 		string(kind)).Scan(&n); err != nil {
 		return fmt.Errorf("finding a key: %w", err)
 	}
@@ -339,11 +339,11 @@ func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, r
 }
 
 // RevokeKey permanently revokes one of the team's keys. Only the owner may call it.
-func (h Admin) RevokeKey(ctx context.Context, key int64) error {
-	return h.change(ctx, "key.revoked", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+func (a Admin) RevokeKey(ctx context.Context, key int64) error {
+	return a.change(ctx, "key.revoked", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0`,
-			db.Micros(tx.Now()), key, h.team)
-		return auditEntry{subject: key}, h.checkKeyChanged(ctx, tx, KindKey, key, n, err)
+			db.Micros(tx.Now()), key, a.team)
+		return auditEntry{subject: key}, a.checkKeyChanged(ctx, tx, KindKey, key, n, err)
 	})
 }

@@ -21,27 +21,27 @@ var (
 )
 
 // SetRole changes the role of another member. Only the owner and admins may call it. The new role cannot be owner.
-func (h Admin) SetRole(ctx context.Context, person int64, role access.Role) error {
-	if !role.Valid() || role == access.Owner {
+func (a Admin) SetRole(ctx context.Context, person int64, role access.Role) error {
+	if !role.IsValid() || role == access.Owner {
 		return errUnknownRole
 	}
-	return h.change(ctx, "member.set", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		if err := h.checkOtherMember(ctx, tx, person); err != nil {
+	return a.change(ctx, "member.set", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := a.checkOtherMember(ctx, tx, person); err != nil {
 			return auditEntry{}, err
 		}
-		return auditEntry{person, map[string]any{"role": role}}, setMember(ctx, tx, h.team, person, role)
+		return auditEntry{person, map[string]any{"role": role}}, setMember(ctx, tx, a.team, person, role)
 	})
 }
 
 // checkOtherMember returns an error unless person is a member other than the caller and the owner.
-func (h Admin) checkOtherMember(ctx context.Context, tx *db.Tx, person int64) error {
-	members, err := findMembers(ctx, tx, h.team, person)
+func (a Admin) checkOtherMember(ctx context.Context, tx *db.Tx, person int64) error {
+	members, err := findMembers(ctx, tx, a.team, person)
 	switch {
 	case err != nil:
 		return err
 	case len(members) == 0:
 		return apierr.ItemNotFound()
-	case person == h.person:
+	case person == a.person:
 		return errOwnRole
 	case members[0].Role == access.Owner:
 		return errOwnerRole
@@ -50,30 +50,30 @@ func (h Admin) checkOtherMember(ctx context.Context, tx *db.Tx, person int64) er
 }
 
 // Remove removes another member from the team. Only the owner and admins may call it.
-func (h Admin) Remove(ctx context.Context, person int64) error {
-	return h.change(ctx, "member.removed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		if err := h.checkOtherMember(ctx, tx, person); err != nil {
+func (a Admin) Remove(ctx context.Context, person int64) error {
+	return a.change(ctx, "member.removed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := a.checkOtherMember(ctx, tx, person); err != nil {
 			return auditEntry{}, err
 		}
-		if err := h.checkNotLastOperator(ctx, tx, person); err != nil {
+		if err := a.checkNotLastOperator(ctx, tx, person); err != nil {
 			return auditEntry{}, err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, h.team,
+		if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, a.team,
 			person); err != nil {
 			return auditEntry{}, fmt.Errorf("removing a member: %w", err)
 		}
-		return auditEntry{subject: person}, endAllKeys(ctx, tx, h.team, person)
+		return auditEntry{subject: person}, endAllKeys(ctx, tx, a.team, person)
 	})
 }
 
 // checkNotLastOperator returns an error if a person is the only operator who can sign in and has no other team.
-func (h Admin) checkNotLastOperator(ctx context.Context, tx *db.Tx, person int64) error {
+func (a Admin) checkNotLastOperator(ctx context.Context, tx *db.Tx, person int64) error {
 	var isOperator, otherOperators int64
 	err := tx.QueryRow(ctx,
 		`SELECT (SELECT COUNT(*) FROM people WHERE id = ? AND operator = 1 AND held_at = 0), (SELECT COUNT(*)
 		FROM people p WHERE p.operator = 1 AND p.held_at = 0
 		AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
-		WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, h.team,
+		WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, a.team,
 		person).Scan(&isOperator, &otherOperators)
 	if err != nil {
 		return fmt.Errorf("counting the operators: %w", err)
@@ -86,15 +86,15 @@ func (h Admin) checkNotLastOperator(ctx context.Context, tx *db.Tx, person int64
 
 // TransferOwnership makes another member the owner. The former owner becomes an admin, and the former owner's keys stop
 // working. Only the owner may call it.
-func (h Admin) TransferOwnership(ctx context.Context, person int64) error {
-	return h.change(ctx, "member.set", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		if err := h.checkOtherMember(ctx, tx, person); err != nil {
+func (a Admin) TransferOwnership(ctx context.Context, person int64) error {
+	return a.change(ctx, "member.set", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := a.checkOtherMember(ctx, tx, person); err != nil {
 			return auditEntry{}, err
 		}
-		if err := demoteOwner(ctx, tx, h.team, h.person); err != nil {
+		if err := demoteOwner(ctx, tx, a.team, a.person); err != nil {
 			return auditEntry{}, err
 		}
-		return auditEntry{person, map[string]any{"role": access.Owner}}, setMember(ctx, tx, h.team, person, access.Owner)
+		return auditEntry{person, map[string]any{"role": access.Owner}}, setMember(ctx, tx, a.team, person, access.Owner)
 	})
 }
 

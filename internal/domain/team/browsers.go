@@ -18,20 +18,20 @@ type SignInEvent struct {
 }
 
 // RecordSignIn records a sign-in and remembers the browser. It returns the new value of the known-browser cookie.
-func (s *Service) RecordSignIn(ctx context.Context, in SignInEvent) (string, error) {
+func (s *Service) RecordSignIn(ctx context.Context, event SignInEvent) (string, error) {
 	var tokens string
 	err := s.db.InTx(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
 		var status knownbrowser.Status
 		var err error
-		tokens, status, err = knownbrowser.Remember(ctx, tx, in.Person, in.Browser, in.BrowserName)
+		tokens, status, err = knownbrowser.Remember(ctx, tx, event.Person, event.Browser, event.BrowserName)
 		if err != nil {
 			return err
 		}
-		detail := map[string]any{"method": in.Method}
-		if status != knownbrowser.Known {
-			detail["new_browser"] = status == knownbrowser.New
+		detail := map[string]any{"method": event.Method}
+		if status != knownbrowser.StatusKnown {
+			detail["new_browser"] = status == knownbrowser.StatusNew
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: in.Person}, "person.signed_in", formatID(in.Person),
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: event.Person}, "person.signed_in", formatID(event.Person),
 			detail)
 	})
 	return tokens, err

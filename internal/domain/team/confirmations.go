@@ -46,10 +46,10 @@ func (s *Service) awaitConfirmation(ctx context.Context, tx *db.Tx, o *Offer, pe
 
 // PendingMembers lists the people who wait for confirmation in a team. The person who has waited longest is first.
 func (s *Service) PendingMembers(ctx context.Context, team int64) ([]PendingMember, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *PendingMember) error {
-		var since, created int64
-		err := rows.Scan(&w.Invitation, &w.Name, &w.Email, &w.Role, &since, &created)
-		w.Since, w.AccountCreatedAt = db.Time(since), db.Time(created)
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, m *PendingMember) error {
+		var since, createdAt int64
+		err := rows.Scan(&m.Invitation, &m.Name, &m.Email, &m.Role, &since, &createdAt)
+		m.Since, m.AccountCreatedAt = db.Time(since), db.Time(createdAt)
 		return err
 	}, `SELECT i.id, p.name, p.email, i.role, i.waiting_since, p.created_at FROM invitations i
 		JOIN people p ON p.id = i.waiting_person
@@ -62,20 +62,20 @@ func (s *Service) PendingMembers(ctx context.Context, team int64) ([]PendingMemb
 }
 
 // ConfirmMember makes a waiting person a member. Only the owner and admins may call it.
-func (h Admin) ConfirmMember(ctx context.Context, invitation int64) error {
-	return h.change(ctx, "member.confirmed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		o, person, err := h.pendingMember(ctx, tx, invitation)
+func (a Admin) ConfirmMember(ctx context.Context, invitation int64) error {
+	return a.change(ctx, "member.confirmed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		o, person, err := a.pendingMember(ctx, tx, invitation)
 		if err != nil {
 			return auditEntry{}, err
 		}
-		return auditEntry{subject: person, detail: map[string]any{"role": o.Role}}, h.s.addMember(ctx, tx, o, person)
+		return auditEntry{subject: person, detail: map[string]any{"role": o.Role}}, a.s.addMember(ctx, tx, o, person)
 	})
 }
 
 // DeclineMember revokes the invitation of a waiting person. Only the owner and admins may call it.
-func (h Admin) DeclineMember(ctx context.Context, invitation int64) error {
-	return h.change(ctx, "member.declined", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		_, person, err := h.pendingMember(ctx, tx, invitation)
+func (a Admin) DeclineMember(ctx context.Context, invitation int64) error {
+	return a.change(ctx, "member.declined", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		_, person, err := a.pendingMember(ctx, tx, invitation)
 		if err != nil {
 			return auditEntry{}, err
 		}
@@ -89,12 +89,12 @@ func (h Admin) DeclineMember(ctx context.Context, invitation int64) error {
 
 // pendingMember returns one of the team's open invitations and the person who accepted it and waits for confirmation.
 // It returns not_found if nobody is waiting.
-func (h Admin) pendingMember(ctx context.Context, tx *db.Tx, invitation int64) (Offer, int64, error) {
-	o, person := Offer{TeamID: h.team}, int64(0)
+func (a Admin) pendingMember(ctx context.Context, tx *db.Tx, invitation int64) (Offer, int64, error) {
+	o, person := Offer{TeamID: a.team}, int64(0)
 	err := tx.QueryRow(ctx,
 		`SELECT i.id, i.email, i.role, i.waiting_person FROM invitations i
 		WHERE i.id = ? AND i.team_id = ? AND i.waiting_person > 0 AND `+OpenInvitation,
-		invitation, h.team, db.Micros(tx.Now())).Scan(&o.ID, &o.Email, &o.Role, &person)
+		invitation, a.team, db.Micros(tx.Now())).Scan(&o.ID, &o.Email, &o.Role, &person)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, 0, apierr.ItemNotFound()
 	}

@@ -99,9 +99,9 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 // checkCanConnect returns an error if the person may not create the connection. It locks the team, so that the person's
 // role cannot change before the transaction ends.
 func (s *Service) checkCanConnect(ctx context.Context, tx *db.Tx, n NewConnection) error {
-	var closed int64
-	err := tx.QueryRow(ctx, `SELECT closed_at FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&closed)
-	if errors.Is(err, sql.ErrNoRows) || closed > 0 {
+	var closedAt int64
+	err := tx.QueryRow(ctx, `SELECT closed_at FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&closedAt)
+	if errors.Is(err, sql.ErrNoRows) || closedAt > 0 {
 		return apierr.ItemNotFound()
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Service) checkCanConnect(ctx context.Context, tx *db.Tx, n NewConnectio
 	if role == access.Client {
 		return errClientRole
 	}
-	if len(access.Within(n.Capabilities, role)) < len(n.Capabilities) {
+	if len(access.WithinRole(n.Capabilities, role)) < len(n.Capabilities) {
 		return errBeyondRole
 	}
 	return s.Admin(n.PersonID, n.TeamID).checkPlanHasKeys(ctx, tx)

@@ -46,13 +46,13 @@ func (s *Service) credentials(ctx context.Context, q db.Querier, person int64) (
 }
 
 // removeCredentials removes a person's credentials except those with the given IDs.
-func (s *Service) removeCredentials(ctx context.Context, tx *db.Tx, person int64, keep []string) error {
+func (s *Service) removeCredentials(ctx context.Context, tx *db.Tx, person int64, keepIDs []string) error {
 	credentials, err := s.credentials(ctx, tx, person)
 	if err != nil {
 		return err
 	}
 	for _, c := range credentials {
-		if slices.Contains(keep, c.ID) {
+		if slices.Contains(keepIDs, c.ID) {
 			continue
 		}
 		if err := c.remove(ctx, tx); err != nil {
@@ -99,9 +99,9 @@ func (s *Service) removeSignInMethods(ctx context.Context, tx *db.Tx, p *Person)
 
 func listPasskeys(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
-		var key, created, used int64
-		err := rows.Scan(&key, &c.Name, &created, &used)
-		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "passkey-"+formatID(key), "Passkey", db.Time(created), db.Time(used)
+		var key, createdAt, usedAt int64
+		err := rows.Scan(&key, &c.Name, &createdAt, &usedAt)
+		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "passkey-"+formatID(key), "Passkey", db.Time(createdAt), db.Time(usedAt)
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx, `DELETE FROM passkeys WHERE id = ? AND person_id = ?`, key, person); err != nil {
 				return fmt.Errorf("removing a passkey: %w", err)
@@ -118,10 +118,10 @@ func listPasskeys(ctx context.Context, _ *Service, q db.Querier, person int64) (
 
 func listAssistants(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
-		var connection, team, created, used int64
+		var connection, team, createdAt, usedAt int64
 		var name, teamName string
-		err := rows.Scan(&connection, &team, &name, &teamName, &created, &used)
-		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "assistant-"+formatID(connection), "Assistant", db.Time(created), db.Time(used)
+		err := rows.Scan(&connection, &team, &name, &teamName, &createdAt, &usedAt)
+		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "assistant-"+formatID(connection), "Assistant", db.Time(createdAt), db.Time(usedAt)
 		c.Name = name + " (" + teamName + ")"
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx,

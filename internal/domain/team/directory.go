@@ -82,7 +82,7 @@ func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity,
 	if !names.IsValid(identity.Name) {
 		identity.Name = identity.Email
 	}
-	p, err := s.findLinked(ctx, s.db, identity, "")
+	p, err := s.findLinkedPerson(ctx, s.db, identity, "")
 	if err != nil {
 		return p.Person, err
 	}
@@ -90,12 +90,12 @@ func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity,
 	if err != nil || p.teams > 0 && !p.Suspended && len(changedTeams) == 0 {
 		return p.Person, err
 	}
-	entered, err := s.enterFromDirectory(ctx, identity, ref)
+	person, err := s.enterFromDirectory(ctx, identity, ref)
 	// A concurrent sign-in may have added the person, so try again.
 	if errors.Is(err, errEmailTaken) || errors.Is(err, errNoDirectoryPerson) || errors.Is(err, errNoGroup) {
-		entered, err = s.enterFromDirectory(ctx, identity, ref)
+		person, err = s.enterFromDirectory(ctx, identity, ref)
 	}
-	return entered, err
+	return person, err
 }
 
 // enterFromDirectory creates or links a person and adds the person to a team if necessary, in one transaction.
@@ -104,7 +104,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, identity DirectoryIden
 	var signInErr error
 	err := s.change(ctx, "team.enter_from_directory", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if p, err = s.lockPersonFor(ctx, tx, identity); err != nil {
+		if p, err = s.lockPerson(ctx, tx, identity); err != nil {
 			return err
 		}
 		isNew := p.ID == 0
@@ -136,39 +136,39 @@ func (s *Service) enterFromDirectory(ctx context.Context, identity DirectoryIden
 	return p.Person, err
 }
 
-// lockPersonFor locks and returns the person who is linked to an identity. If there is none, it locks and returns the
+// lockPerson locks and returns the person who is linked to an identity. If there is none, it locks and returns the
 // person with the identity's email address.
-func (s *Service) lockPersonFor(ctx context.Context, tx *db.Tx, identity DirectoryIdentity) (directoryPerson, error) {
-	p, err := s.findLinked(ctx, tx, identity, s.db.ForUpdate())
+func (s *Service) lockPerson(ctx context.Context, tx *db.Tx, identity DirectoryIdentity) (directoryPerson, error) {
+	p, err := s.findLinkedPerson(ctx, tx, identity, s.db.ForUpdate())
 	if err != nil || p.ID > 0 {
 		return p, err
 	}
-	return s.directoryPerson(ctx, tx, `p.email = ?`+s.db.ForUpdate(), identity.Email)
+	return s.readDirectoryPerson(ctx, tx, `p.email = ?`+s.db.ForUpdate(), identity.Email)
 }
 
-func (s *Service) findLinked(
+func (s *Service) findLinkedPerson(
 	ctx context.Context, q db.Querier, identity DirectoryIdentity, lock string,
 ) (directoryPerson, error) {
-	return s.directoryPerson(ctx, q,
+	return s.readDirectoryPerson(ctx, q,
 		`p.id = (SELECT person_id FROM directory_identities WHERE issuer = ? AND subject = ?)`+lock, identity.Issuer,
 		identity.Subject)
 }
 
-func (s *Service) directoryPerson(
+func (s *Service) readDirectoryPerson(
 	ctx context.Context, q db.Querier, where string, args ...any,
 ) (directoryPerson, error) {
 	var p directoryPerson
-	var suspended, confirmed int64
+	var suspendedAt, confirmedAt int64
 	err := q.QueryRow(ctx,
 		`SELECT p.id, p.name, p.email, p.epoch, p.held_at, p.email_proved_at FROM people p WHERE `+where, args...).
-		Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &suspended, &confirmed)
+		Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &suspendedAt, &confirmedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return directoryPerson{}, nil
 	}
 	if err != nil {
 		return p, fmt.Errorf("looking up a person from the directory: %w", err)
 	}
-	p.Suspended, p.EmailConfirmed = suspended > 0, confirmed > 0
+	p.Suspended, p.EmailConfirmed = suspendedAt > 0, confirmedAt > 0
 	// A separate statement also sees changes that were committed while this transaction waited for the lock.
 	err = q.QueryRow(ctx, `SELECT issuer, subject FROM directory_identities WHERE person_id = ?`, p.ID).Scan(&p.issuer,
 		&p.subject)
@@ -264,13 +264,13 @@ func (s *Service) selectOffer(
 	ctx context.Context, tx *db.Tx, identity DirectoryIdentity, email string, ref invitationRef,
 ) (Offer, error) {
 	if ref.token != "" {
-		if o, err := s.lockOffer(ctx, tx, ref.token); err == nil && o.Email == email && !identity.managesTeamOf(o) {
+		if o, err := s.lockOffer(ctx, tx, ref.token); err == nil && o.Email == email && !identity.managesTeam(o) {
 			return o, nil
 		}
 	}
 	if ref.invitation > 0 {
 		o, err := s.lockOpenInvitation(ctx, tx, email, ref.invitation)
-		if !apierr.Is(err, apierr.NotFound) && !identity.managesTeamOf(o) {
+		if !apierr.Is(err, apierr.NotFound) && !identity.managesTeam(o) {
 			return o, err
 		}
 	}

@@ -12,15 +12,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// managesTeamOf reports whether the directory manages the members of an invitation's team.
-func (i DirectoryIdentity) managesTeamOf(o Offer) bool {
+// managesTeam reports whether the directory manages the members of an invitation's team.
+func (i DirectoryIdentity) managesTeam(o Offer) bool {
 	_, ok := i.Roles[o.TeamID]
 	return ok
 }
 
 // acceptableOffers returns the invitations except those to teams whose members the directory manages.
 func (i DirectoryIdentity) acceptableOffers(offers []Offer) []Offer {
-	return slices.DeleteFunc(slices.Clone(offers), i.managesTeamOf)
+	return slices.DeleteFunc(slices.Clone(offers), i.managesTeam)
 }
 
 // applyRoles gives a person the roles that the directory assigns in the teams whose members it manages. It removes the

@@ -13,9 +13,9 @@ import (
 )
 
 // SetSecondFactor sets whether members of the team need a second factor. Only the owner may call it.
-func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
-	return h.change(ctx, "team.second_factor", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		return auditEntry{h.team, map[string]any{"on": required}}, h.updateTeam(ctx, tx, `second_factor = ?`,
+func (a Admin) SetSecondFactor(ctx context.Context, required bool) error {
+	return a.change(ctx, "team.second_factor", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		return auditEntry{a.team, map[string]any{"on": required}}, a.updateTeam(ctx, tx, `second_factor = ?`,
 			db.BoolToInt(required))
 	})
 }
@@ -52,12 +52,12 @@ func (s *Service) Factors(ctx context.Context, person int64) (Factors, error) {
 
 func readFactors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	var out Factors
-	var apps int64
+	var appCount int64
 	if err := q.QueryRow(ctx, `SELECT `+factorColumns+` FROM people p WHERE p.id = ?`, person).Scan(&out.Passkeys,
-		&apps); err != nil {
+		&appCount); err != nil {
 		return out, fmt.Errorf("reading a person's second factors: %w", err)
 	}
-	out.App = apps > 0
+	out.App = appCount > 0
 	return out, nil
 }
 
@@ -89,8 +89,8 @@ var errLastFactor = apierr.BadState("last_factor",
 // EnsureFactorRemains returns an error if a person has no second factor left. A transaction that removes factors must
 // lock the person's row first and call EnsureFactorRemains at its end.
 func EnsureFactorRemains(ctx context.Context, tx *db.Tx, person int64) error {
-	remaining, err := readFactors(ctx, tx, person)
-	if err == nil && !remaining.Any() {
+	factors, err := readFactors(ctx, tx, person)
+	if err == nil && !factors.Any() {
 		return errLastFactor
 	}
 	return err
@@ -122,10 +122,10 @@ const AppID = "authenticator-app"
 // codes.
 func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
-		var created, step int64
-		err := rows.Scan(&created, &step)
+		var createdAt, step int64
+		err := rows.Scan(&createdAt, &step)
 		c.ID, c.Kind, c.Name = AppID, "Authenticator app", "for codes after the password"
-		c.CreatedAt, c.UsedAt = db.Time(created), time.Unix(step*30, 0) // time step of the last code (RFC 6238)
+		c.CreatedAt, c.UsedAt = db.Time(createdAt), time.Unix(step*30, 0) // time step of the last code (RFC 6238)
 		c.remove = func(ctx context.Context, tx *db.Tx) error { return deleteApp(ctx, tx, person) }
 		return err
 	}, `SELECT created_at, last_step FROM totp_secrets WHERE person_id = ?`, person)
@@ -139,7 +139,7 @@ func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person 
 // keep is not nil, RemoveApp calls it at the end of the transaction and returns its error. keep is EnsureFactorRemains
 // for a person who needs a second factor.
 func (s *Service) RemoveApp(
-	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
+	ctx context.Context, person int64, check func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {
 	return s.db.InTx(ctx, "team.remove_app", func(ctx context.Context, tx *db.Tx) error {
 		// Lock the person's row, so that concurrent calls do not remove both factors.
@@ -147,16 +147,16 @@ func (s *Service) RemoveApp(
 			person).Scan(&person); err != nil {
 			return fmt.Errorf("locking the owner of an authenticator app: %w", err)
 		}
-		switch found, err := readFactors(ctx, tx, person); {
+		switch factors, err := readFactors(ctx, tx, person); {
 		case err != nil:
 			return err
-		case !found.App:
+		case !factors.App:
 			return apierr.ItemNotFound()
 		}
-		if err := deleteApp(ctx, tx, person); err != nil || keep == nil {
+		if err := deleteApp(ctx, tx, person); err != nil || check == nil {
 			return err
 		}
-		return keep(ctx, tx, person)
+		return check(ctx, tx, person)
 	})
 }
 

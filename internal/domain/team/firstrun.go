@@ -22,7 +22,7 @@ import (
 type FirstRun struct {
 	signIns *SignIns
 	code    string
-	done    atomic.Bool // set if the installation is known to be set up
+	isSetUp atomic.Bool // set if the installation is known to be set up
 }
 
 // NewFirstRun returns a FirstRun. Nodes with the same sealing key have the same setup code.
@@ -38,11 +38,11 @@ func (f *FirstRun) Code() string {
 
 // Pending reports whether the installation has no people and no teams yet.
 func (f *FirstRun) Pending(ctx context.Context) (bool, error) {
-	if f.done.Load() {
+	if f.isSetUp.Load() {
 		return false, nil
 	}
 	pending, err := isEmpty(ctx, f.signIns.db)
-	f.done.Store(err == nil && !pending)
+	f.isSetUp.Store(err == nil && !pending)
 	return pending, err
 }
 

@@ -113,9 +113,9 @@ func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
 // Pauses lists all pauses.
 func (s *Service) Pauses(ctx context.Context) ([]Pause, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, p *Pause) error {
-		var created int64
-		err := rows.Scan(&p.Scope, &p.Target, &p.Action, &p.Reason, &created)
-		p.CreatedAt = db.Time(created)
+		var createdAt int64
+		err := rows.Scan(&p.Scope, &p.Target, &p.Action, &p.Reason, &createdAt)
+		p.CreatedAt = db.Time(createdAt)
 		return err
 	}, `SELECT scope, target, action, reason, created_at FROM pauses ORDER BY created_at, scope, target, action`)
 }
@@ -148,7 +148,7 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 // SetSuspended suspends a person's account, or ends the suspension. The assistants of a suspended person stop working,
 // and so do the keys and assistants of teams that the person owns.
 func (s *Service) SetSuspended(ctx context.Context, person int64, suspended bool, opts ...lastoperator.Option) error {
-	return s.change(ctx, "team.hold", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
+	return s.change(ctx, "team.hold", lastoperator.WithOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, zeroIf(!suspended, db.Micros(tx.Now())), person)
 		if err != nil {
 			return fmt.Errorf("changing a hold: %w", err)

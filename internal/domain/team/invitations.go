@@ -54,7 +54,7 @@ var (
 		"That did not work. If you have an account with this email address, sign in with it to join. If you cannot "+
 			"sign in, ask the operator of this service for a link to set a new password.")
 	errPersonName = apierr.Invalidf(apierr.Malformed, "name", "Enter your name, one line of at most %d characters.", names.MaxLength)
-	errNoManager  = apierr.ItemNotFound()
+	errNotManager = apierr.ItemNotFound()
 )
 
 // Invite invites a person to a team. The second result is the token of the link, which is not stored. inviter is the
@@ -73,7 +73,7 @@ func (s *Service) invite(
 	if !names.IsEmail(i.Email) {
 		return i, "", ErrEmail
 	}
-	if !i.Role.Valid() || i.Role == access.Owner {
+	if !i.Role.IsValid() || i.Role == access.Owner {
 		return i, "", errRole
 	}
 	token := rand.Text()
@@ -150,7 +150,7 @@ func checkManages(ctx context.Context, q db.Querier, person, team int64) error {
 	var role access.Role
 	err := q.QueryRow(ctx, `SELECT role FROM memberships WHERE team_id = ? AND person_id = ?`, team, person).Scan(&role)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && role != access.Owner && role != access.Admin {
-		return errNoManager
+		return errNotManager
 	}
 	if err != nil {
 		return fmt.Errorf("looking up the role of a person: %w", err)
@@ -161,19 +161,19 @@ func checkManages(ctx context.Context, q db.Querier, person, team int64) error {
 // checkSeats returns an error if the plan has no free seat. If includeInvited is set, open invitations use seats.
 func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, includeInvited bool) error {
 	var name string
-	var planUntil, used, invited int64
+	var planUntil, usedAt, invited int64
 	err := tx.QueryRow(ctx, `SELECT t.plan, t.plan_until, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
 		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+OpenInvitation+`) FROM teams t WHERE t.id = ?`,
 		db.Micros(tx.Now()), team).
-		Scan(&name, &planUntil, &used, &invited)
+		Scan(&name, &planUntil, &usedAt, &invited)
 	if err != nil {
 		return fmt.Errorf("counting seats: %w", err)
 	}
 	limitErr := errNoSeat
 	if includeInvited {
-		used, limitErr = used+invited, ErrSeats
+		usedAt, limitErr = usedAt+invited, ErrSeats
 	}
-	if seats := s.catalog.InEffect(name, db.Time(planUntil), tx.Now()).Seats; seats != plan.Unlimited && used >= seats {
+	if seats := s.catalog.PlanInEffect(name, db.Time(planUntil), tx.Now()).Seats; seats != plan.Unlimited && usedAt >= seats {
 		return limitErr
 	}
 	return nil
@@ -190,9 +190,9 @@ const inviterCanInvite = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships
 // Invitations lists a team's open invitations, newest first.
 func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, i *Invitation) error {
-		var created, expires, mailed int64
-		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &created, &expires, &mailed)
-		i.CreatedAt, i.ExpiresAt, i.Mailed = db.Time(created), db.Time(expires), mailed > 0
+		var createdAt, expiresAt, mailedAt int64
+		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &createdAt, &expiresAt, &mailedAt)
+		i.CreatedAt, i.ExpiresAt, i.Mailed = db.Time(createdAt), db.Time(expiresAt), mailedAt > 0
 		return err
 	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at, i.mailed_at
 		FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
@@ -230,36 +230,36 @@ type Offer struct {
 // InvitationByToken returns the invitation with a token. It returns not_found for an unknown token, and wrong_state for
 // an invitation that can no longer be accepted.
 func (s *Service) InvitationByToken(ctx context.Context, token string) (Offer, error) {
-	return s.offer(ctx, s.db, token, s.db.Now())
+	return s.readOffer(ctx, s.db, token, s.db.Now())
 }
 
 // offer returns the invitation with a token, or an error if it cannot be accepted.
-func (s *Service) offer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
+func (s *Service) readOffer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
 	hash := apikey.Hash(token)
 	var o Offer
-	var created, expires, accepted, revoked, closed, inviterValid, mailed, waiting int64
+	var createdAt, expiresAt, acceptedAt, revokedAt, closedAt, inviterValid, mailedAt, waiting int64
 	err := q.QueryRow(ctx,
 		`SELECT i.id, i.email, i.role, COALESCE(b.name, ''), i.created_at, i.expires_at, i.accepted_at, i.revoked_at,
 		t.id, t.name, t.closed_at,
 		CASE WHEN `+inviterCanInvite+` THEN 1 ELSE 0 END, i.mailed_at, i.waiting_person
 		FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by WHERE i.token_hash = ?`, hash[:]).
-		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &expires, &accepted, &revoked, &o.TeamID, &o.TeamName,
-			&closed, &inviterValid, &mailed, &waiting)
+		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &createdAt, &expiresAt, &acceptedAt, &revokedAt, &o.TeamID, &o.TeamName,
+			&closedAt, &inviterValid, &mailedAt, &waiting)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Offer{}, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return Offer{}, fmt.Errorf("reading an invitation: %w", err)
 	}
-	o.CreatedAt, o.ExpiresAt, o.Mailed = db.Time(created), db.Time(expires), mailed > 0
+	o.CreatedAt, o.ExpiresAt, o.Mailed = db.Time(createdAt), db.Time(expiresAt), mailedAt > 0
 	switch {
-	case accepted > 0:
+	case acceptedAt > 0:
 		return Offer{}, errInvitationAccepted
-	case revoked > 0 || inviterValid == 0:
+	case revokedAt > 0 || inviterValid == 0:
 		return Offer{}, errInvitationRevoked
 	case !o.ExpiresAt.After(now):
 		return Offer{}, errInvitationExpired
-	case closed > 0:
+	case closedAt > 0:
 		return Offer{}, errTeamClosed
 	case waiting > 0:
 		return Offer{}, errWaiting
@@ -283,14 +283,14 @@ func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer
 
 // lockOffer reads an invitation and locks its team, so that it is accepted only once and seats are counted correctly.
 func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer, error) {
-	o, err := s.offer(ctx, tx, token, tx.Now())
+	o, err := s.readOffer(ctx, tx, token, tx.Now())
 	if err != nil {
 		return o, err
 	}
 	if _, err := s.lockOwner(ctx, tx, o.TeamID); err != nil {
 		return o, err
 	}
-	return s.offer(ctx, tx, token, tx.Now())
+	return s.readOffer(ctx, tx, token, tx.Now())
 }
 
 // invitee has the properties of a person that determine how the person can accept an invitation.
@@ -303,34 +303,34 @@ type invitee struct {
 
 // lockInvitee locks and returns a person. It returns not_found for a suspended person.
 func (s *Service) lockInvitee(ctx context.Context, tx *db.Tx, team, person int64) (invitee, error) {
-	var j invitee
-	var confirmed, byOperator, teams, member int64
+	var inv invitee
+	var confirmedAt, byOperator, teams, membershipCount int64
 	err := tx.QueryRow(ctx,
 		`SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
-		person).Scan(&j.email, &confirmed, &byOperator)
+		person).Scan(&inv.email, &confirmedAt, &byOperator)
 	if errors.Is(err, sql.ErrNoRows) {
-		return j, apierr.ItemNotFound()
+		return inv, apierr.ItemNotFound()
 	}
 	if err == nil {
 		err = tx.QueryRow(ctx,
 			`SELECT COUNT(*), COUNT(CASE WHEN team_id = ? THEN 1 END) FROM memberships WHERE person_id = ?`, team,
-			person).Scan(&teams, &member)
+			person).Scan(&teams, &membershipCount)
 	}
 	if err != nil {
-		return j, fmt.Errorf("looking up a person who joins: %w", err)
+		return inv, fmt.Errorf("looking up a person who joins: %w", err)
 	}
-	j.emailConfirmed, j.isNewAccount, j.isMember = confirmed > 0, byOperator > 0 && teams == 0, member > 0
-	return j, nil
+	inv.emailConfirmed, inv.isNewAccount, inv.isMember = confirmedAt > 0, byOperator > 0 && teams == 0, membershipCount > 0
+	return inv, nil
 }
 
 // join makes an existing person a member, or records that the person waits for confirmation. A person who is already a
 // member keeps the role.
 func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
-	j, err := s.lockInvitee(ctx, tx, o.TeamID, person)
+	inv, err := s.lockInvitee(ctx, tx, o.TeamID, person)
 	if err != nil {
 		return err
 	}
-	if j.email != o.Email {
+	if inv.email != o.Email {
 		return errOtherAddress
 	}
 	if o.Mailed {
@@ -338,7 +338,7 @@ func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 			return err
 		}
 	}
-	if !j.isMember && !j.isNewAccount && !j.emailConfirmed && !o.Mailed {
+	if !inv.isMember && !inv.isNewAccount && !inv.emailConfirmed && !o.Mailed {
 		return s.awaitConfirmation(ctx, tx, o, person)
 	}
 	return s.addMember(ctx, tx, *o, person)
@@ -347,12 +347,12 @@ func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 // addMember makes a person a member and marks the invitation as accepted. A person who is already a member keeps the
 // role.
 func (s *Service) addMember(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
-	var member int64
+	var membershipCount int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID,
-		person).Scan(&member); err != nil {
+		person).Scan(&membershipCount); err != nil {
 		return fmt.Errorf("finding a member: %w", err)
 	}
-	if member == 0 {
+	if membershipCount == 0 {
 		if err := s.checkSeats(ctx, tx, o.TeamID, false); err != nil {
 			return err
 		}

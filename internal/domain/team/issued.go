@@ -24,11 +24,11 @@ func (s *Service) ListIssued(ctx context.Context, person int64) ([]Credential, e
 }
 
 func (s *Service) listIssued(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
-	keys, err := s.keysBy(ctx, q, person)
+	keys, err := s.listKeysBy(ctx, q, person)
 	if err != nil {
 		return nil, err
 	}
-	invitations, err := s.invitationsBy(ctx, q, person)
+	invitations, err := s.listInvitationsBy(ctx, q, person)
 	return append(keys, invitations...), err
 }
 
@@ -93,13 +93,13 @@ func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) 
 	return map[string]any{"revoked": names, "more": len(credentials) - len(names)}, nil
 }
 
-// keysBy lists the valid API keys that a person created.
-func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
+// listKeysBy lists the valid API keys that a person created.
+func (s *Service) listKeysBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
-		var key, team, created, used int64
+		var key, team, createdAt, usedAt int64
 		var name, teamName string
-		err := rows.Scan(&key, &team, &name, &teamName, &created, &used)
-		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "key-"+formatID(key), IssuedKey, db.Time(created), db.Time(used)
+		err := rows.Scan(&key, &team, &name, &teamName, &createdAt, &usedAt)
+		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "key-"+formatID(key), IssuedKey, db.Time(createdAt), db.Time(usedAt)
 		if last := s.LastUse(key); last.After(c.UsedAt) {
 			c.UsedAt = last
 		}
@@ -122,13 +122,13 @@ func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Cre
 	return out, nil
 }
 
-// invitationsBy lists the open invitations that a person sent.
-func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
+// listInvitationsBy lists the open invitations that a person sent.
+func (s *Service) listInvitationsBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
-		var invitation, team, created int64
+		var invitation, team, createdAt int64
 		var email, role, teamName string
-		err := rows.Scan(&invitation, &team, &email, &role, &teamName, &created)
-		c.ID, c.Kind, c.CreatedAt = "invitation-"+formatID(invitation), IssuedInvitation, db.Time(created)
+		err := rows.Scan(&invitation, &team, &email, &role, &teamName, &createdAt)
+		c.ID, c.Kind, c.CreatedAt = "invitation-"+formatID(invitation), IssuedInvitation, db.Time(createdAt)
 		c.Name = email + " as " + role + " (" + teamName + ")"
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx,

@@ -64,15 +64,15 @@ func (n NewMember) check(p Person) error {
 }
 
 // countJoin counts an attempt to join or returns rate_limited. The returned function undoes the count.
-func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
+func (s *SignIns) countJoin(invitation int64, client string) (func(), error) {
 	undoInvitation, wait := s.byInvitation.Count(throttle.NewKey("invitation %d", invitation))
 	if wait > 0 {
-		return nil, throttle.TooMany(tooManyAttempts, wait)
+		return nil, throttle.NewTooManyError(tooManyAttempts, wait)
 	}
-	undoClient, wait := s.links.Count(throttle.NewKey("join client %s", from))
+	undoClient, wait := s.byClientForLinks.Count(throttle.NewKey("join client %s", client))
 	if wait > 0 {
 		undoInvitation()
-		return nil, throttle.TooMany(tooManyAttempts, wait)
+		return nil, throttle.NewTooManyError(tooManyAttempts, wait)
 	}
 	return func() { undoInvitation(); undoClient() }, nil
 }

@@ -59,7 +59,7 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 }
 
 func (k Key) check() error {
-	if !k.Level.Valid() {
+	if !k.Level.IsValid() {
 		return errLevel
 	}
 	if !isDailyLimit(k.DailyCredits) {
@@ -83,7 +83,7 @@ var errGranted = operatorErrorf("a person granted the capabilities of this assis
 
 // SetKeyLevel changes the level of a key. It returns an error for a connection, whose capabilities a person granted.
 func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level) error {
-	if !level.Valid() {
+	if !level.IsValid() {
 		return errLevel
 	}
 	var kind Kind

@@ -18,10 +18,10 @@ const mailTimeout = 15 * time.Second
 
 // Limits on emailed invitations, to prevent bulk email.
 const (
-	mailsPerDay        = 100 // per team, and per person in all teams
-	mailsOnFirstDay    = 20  // per team that was created within a day; does not apply to the operator
-	mailsPerAddressDay = 3   // per team and address
-	mailsToAddressDay  = 10  // per address, from all teams
+	maxMailsPerDay        = 100 // per team, and per person in all teams
+	maxMailsOnFirstDay    = 20  // per team that was created within a day; does not apply to the operator
+	maxMailsPerAddressDay = 3   // per team and address
+	maxMailsToAddressDay  = 10  // per address, from all teams
 )
 
 // LinkEmail is an email with a secret link for the owner of the address.
@@ -79,7 +79,7 @@ func (l *LinkMailer) Invite(ctx context.Context, inviter, team int64, email stri
 	if err != nil {
 		return i, err
 	}
-	invitation, err := l.invitation(ctx, inviter, token)
+	invitation, err := l.newInvitationEmail(ctx, inviter, token)
 	if err != nil {
 		return i, err
 	}
@@ -90,7 +90,7 @@ func (l *LinkMailer) Invite(ctx context.Context, inviter, team int64, email stri
 	return i, l.teams.extendInvitation(context.WithoutCancel(ctx), i)
 }
 
-func (l *LinkMailer) invitation(ctx context.Context, inviter int64, token string) (LinkEmail, error) {
+func (l *LinkMailer) newInvitationEmail(ctx context.Context, inviter int64, token string) (LinkEmail, error) {
 	offer, err := l.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return LinkEmail{}, err
@@ -159,21 +159,21 @@ type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
 func checkMailLimits(ctx context.Context, tx *db.Tx, person, team int64, email string) error {
 	const day = 24 * time.Hour
 	since := tx.Now().Add(-day)
-	var n mailCounts
+	var counts mailCounts
 	err := tx.QueryRow(ctx,
 		`SELECT COUNT(CASE WHEN team_id = ? THEN 1 END), COUNT(CASE WHEN team_id = ? AND email = ? THEN 1 END),
 		COUNT(CASE WHEN email = ? THEN 1 END),
 		COUNT(CASE WHEN invited_by = ? THEN 1 END) FROM invitations WHERE mailed_at > ?`, team, team, email, email, person,
 		db.Micros(since)).
-		Scan(&n.team, &n.teamToAddress, &n.toAddress, &n.person)
+		Scan(&counts.team, &counts.teamToAddress, &counts.toAddress, &counts.person)
 	if err != nil {
 		return fmt.Errorf("counting emailed invitations: %w", err)
 	}
-	var created int64
-	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&created); err != nil {
+	var createdAt int64
+	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&createdAt); err != nil {
 		return fmt.Errorf("reading how old a team is: %w", err)
 	}
-	if rejection := n.rejection(person, db.Time(created).After(since)); rejection != nil {
+	if rejection := counts.limitError(person, db.Time(createdAt).After(since)); rejection != nil {
 		return rejection.With("scope", "mail").WithRetryAfter(day)
 	}
 	return nil
@@ -181,18 +181,18 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, person, team int64, email s
 
 // rejection returns the error for the limit that is reached, or nil. isNew reports whether the team was created within
 // a day.
-func (n mailCounts) rejection(person int64, isNew bool) *apierr.Error {
+func (c mailCounts) limitError(person int64, isNew bool) *apierr.Error {
 	switch {
-	case n.teamToAddress >= mailsPerAddressDay:
-		return apierr.Newf(apierr.RateLimited, "This address was invited %d times within a day. Try again tomorrow.", n.teamToAddress)
-	case n.toAddress >= mailsToAddressDay:
+	case c.teamToAddress >= maxMailsPerAddressDay:
+		return apierr.Newf(apierr.RateLimited, "This address was invited %d times within a day. Try again tomorrow.", c.teamToAddress)
+	case c.toAddress >= maxMailsToAddressDay:
 		return apierr.Newf(apierr.RateLimited, "This address was sent too many invitations within a day. Try again tomorrow.")
-	case n.team >= mailsPerDay:
-		return apierr.Newf(apierr.RateLimited, "Your team has sent %d invitations within a day. Try again tomorrow.", n.team)
-	case person != 0 && n.person >= mailsPerDay:
-		return apierr.Newf(apierr.RateLimited, "You have sent %d invitations within a day. Try again tomorrow.", n.person)
-	case person != 0 && isNew && n.team >= mailsOnFirstDay:
-		return apierr.Newf(apierr.RateLimited, "A new team can send %d invitations on its first day. Try again tomorrow.", mailsOnFirstDay)
+	case c.team >= maxMailsPerDay:
+		return apierr.Newf(apierr.RateLimited, "Your team has sent %d invitations within a day. Try again tomorrow.", c.team)
+	case person != 0 && c.person >= maxMailsPerDay:
+		return apierr.Newf(apierr.RateLimited, "You have sent %d invitations within a day. Try again tomorrow.", c.person)
+	case person != 0 && isNew && c.team >= maxMailsOnFirstDay:
+		return apierr.Newf(apierr.RateLimited, "A new team can send %d invitations on its first day. Try again tomorrow.", maxMailsOnFirstDay)
 	}
 	return nil
 }

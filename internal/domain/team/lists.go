@@ -26,11 +26,11 @@ func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
 		return nil, err
 	}
 	return db.All(ctx, s.db, func(rows *sql.Rows, k *Key) error {
-		var created, expires, revoked int64
+		var createdAt, expiresAt, revokedAt int64
 		var granted string
-		err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
-			&expires, &revoked, &k.Lost)
-		k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked),
+		err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &createdAt,
+			&expiresAt, &revokedAt, &k.Lost)
+		k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.Granted = db.Time(createdAt), db.Time(expiresAt), db.Time(revokedAt),
 			access.SplitCapabilities(granted)
 		return err
 	}, `SELECT id, team_id, kind, name, level, capabilities, client_host, daily_credits, created_at, expires_at,
@@ -58,9 +58,9 @@ func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
 }
 
 func scanMember(rows *sql.Rows, m *Member) error {
-	var proved int64
-	err := rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role, &proved)
-	m.EmailConfirmed = proved > 0
+	var provedAt int64
+	err := rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role, &provedAt)
+	m.EmailConfirmed = provedAt > 0
 	return err
 }
 
@@ -98,10 +98,10 @@ const Columns = `id, name, timezone, content_language, plan, plan_until, daily_c
 
 // ScanTeam scans a row of teams.
 func ScanTeam(rows *sql.Rows, t *Team) error {
-	var until, off, closed, deleted int64
-	err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &until, &t.DailyCredits, &off, &closed,
-		&deleted)
-	t.PlanUntil, t.AccessOff, t.Closed, t.Deleted = db.Time(until), off > 0, closed > 0, deleted > 0
+	var planUntil, accessOffAt, closedAt, deletedAt int64
+	err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &planUntil, &t.DailyCredits, &accessOffAt, &closedAt,
+		&deletedAt)
+	t.PlanUntil, t.AccessOff, t.Closed, t.Deleted = db.Time(planUntil), accessOffAt > 0, closedAt > 0, deletedAt > 0
 	return err
 }
 
@@ -115,9 +115,9 @@ const PersonColumns = `id, name, email, held_at, operator, deleted_at, email_pro
 
 // ScanPerson scans a row of people.
 func ScanPerson(rows *sql.Rows, p *Person) error {
-	var held, operator, deleted, proved int64
-	err := rows.Scan(&p.ID, &p.Name, &p.Email, &held, &operator, &deleted, &proved)
-	p.Suspended, p.Operator, p.Deleted, p.EmailConfirmed = held > 0, operator > 0, deleted > 0, proved > 0
+	var heldAt, isOperator, deletedAt, provedAt int64
+	err := rows.Scan(&p.ID, &p.Name, &p.Email, &heldAt, &isOperator, &deletedAt, &provedAt)
+	p.Suspended, p.Operator, p.Deleted, p.EmailConfirmed = heldAt > 0, isOperator > 0, deletedAt > 0, provedAt > 0
 	return err
 }
 
@@ -132,9 +132,9 @@ func (s *Service) Plans() []string { return s.catalog.PlanIDs() }
 // ListTeams lists a person's teams with the person's roles, for the operator. It also works for suspended people.
 func (s *Service) ListTeams(ctx context.Context, person int64) ([]OwnTeam, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
-		var closed int64
-		err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Role, &closed)
-		t.Closed = closed > 0
+		var closedAt int64
+		err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Role, &closedAt)
+		t.Closed = closedAt > 0
 		return err
 	}, `SELECT t.id, t.name, t.timezone, m.role, t.closed_at FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = ? ORDER BY t.id`, person)

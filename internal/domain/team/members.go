@@ -17,7 +17,7 @@ import (
 // SetMember sets a person's role in a team. If the person becomes the owner, the former owner becomes an admin, and the
 // former owner's keys stop working.
 func (s *Service) SetMember(ctx context.Context, team, person int64, role access.Role) error {
-	if !role.Valid() {
+	if !role.IsValid() {
 		return operatorErrorf("there is no role with this name")
 	}
 	return s.change(ctx, "team.set_member", func(ctx context.Context, tx *db.Tx) error {
@@ -52,7 +52,7 @@ func demoteOwner(ctx context.Context, tx *db.Tx, team, owner int64) error {
 
 // RemoveMember removes a person from a team. The owner cannot be removed.
 func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...lastoperator.Option) error {
-	return s.change(ctx, "team.remove_member", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
+	return s.change(ctx, "team.remove_member", lastoperator.WithOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, team)
 		if err != nil {
 			return err

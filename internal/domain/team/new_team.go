@@ -29,15 +29,15 @@ func (s *Service) AddTeamForOwner(ctx context.Context, operator int64, t Team, e
 	}
 	t.Timezone = strings.TrimSpace(t.Timezone)
 	return s.addTeam(ctx, t, func(ctx context.Context, tx *db.Tx, t Team) (int64, error) {
-		var person, confirmed int64
+		var person, confirmedAt int64
 		err := tx.QueryRow(ctx, `SELECT id, email_proved_at FROM people WHERE email = ? AND held_at = 0`+s.db.ForUpdate(),
-			names.NormalizeEmail(email)).Scan(&person, &confirmed)
+			names.NormalizeEmail(email)).Scan(&person, &confirmedAt)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return 0, errNoOwner
 		case err != nil:
 			return 0, fmt.Errorf("looking up the owner of a new team: %w", err)
-		case confirmed == 0 && person != operator:
+		case confirmedAt == 0 && person != operator:
 			return 0, errUnconfirmedOwner
 		}
 		var sameNameCount int64
@@ -60,13 +60,13 @@ var (
 )
 
 func (s *Service) addTeam(
-	ctx context.Context, t Team, owner func(context.Context, *db.Tx, Team) (int64, error),
+	ctx context.Context, t Team, findOwner func(context.Context, *db.Tx, Team) (int64, error),
 ) (Team, error) {
 	if err := s.checkNewTeam(&t); err != nil {
 		return t, err
 	}
 	err := s.db.InTx(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
-		person, err := owner(ctx, tx, t)
+		person, err := findOwner(ctx, tx, t)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func Operations() []operation.Operation {
 			Example: operation.Example{Data: Identity{
 				Person: IdentityPerson{1, "Ada Okafor"}, Team: IdentityPerson{1, "Harbour Coffee"}, Role: access.Owner,
 				Key:          IdentityKey{3, "calendar script", access.Full},
-				Capabilities: access.Effective(access.Full, access.Owner), Timezone: "Europe/Berlin",
+				Capabilities: access.EffectiveCapabilities(access.Full, access.Owner), Timezone: "Europe/Berlin",
 				ContentLanguage: "en",
 			}},
 		}, getIdentity),

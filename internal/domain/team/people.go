@@ -39,7 +39,7 @@ var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "Your current
 // session with the returned person. ChangePassword removes all credentials that are not kept, unless the person had no
 // password.
 func (s *SignIns) ChangePassword(ctx context.Context, c PasswordChange) (Person, error) {
-	p, hash, err := s.teams.personAndHash(ctx, c.Person)
+	p, hash, err := s.teams.readPersonAndHash(ctx, c.Person)
 	if err != nil {
 		return Person{}, err
 	}
@@ -72,8 +72,8 @@ func (s *SignIns) ChangePassword(ctx context.Context, c PasswordChange) (Person,
 	return p, err
 }
 
-// personAndHash returns a person and their password hash. It returns not_found for a suspended person.
-func (s *Service) personAndHash(ctx context.Context, person int64) (Person, string, error) {
+// readPersonAndHash returns a person and their password hash. It returns not_found for a suspended person.
+func (s *Service) readPersonAndHash(ctx context.Context, person int64) (Person, string, error) {
 	p := Person{ID: person}
 	var hash string
 	err := s.db.QueryRow(ctx, `SELECT name, email, epoch, password_hash FROM people WHERE id = ? AND held_at = 0`,
@@ -157,12 +157,12 @@ func (s *Service) SetOperator(ctx context.Context, email string, on bool, opts .
 
 func (s *Service) setOperator(ctx context.Context, email string, on, requireConfirmed bool, opts ...lastoperator.Option) (Person, error) {
 	p := Person{Email: names.NormalizeEmail(email), Operator: on}
-	err := s.db.InTx(ctx, "team.set_operator", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
-		var wasOperator, confirmed int64
+	err := s.db.InTx(ctx, "team.set_operator", lastoperator.WithOptions(opts, func(ctx context.Context, tx *db.Tx) error {
+		var wasOperator, confirmedAt int64
 		err := tx.QueryRow(ctx,
 			`SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(),
-			p.Email).Scan(&p.ID, &p.Name, &wasOperator, &confirmed)
-		p.EmailConfirmed = confirmed > 0
+			p.Email).Scan(&p.ID, &p.Name, &wasOperator, &confirmedAt)
+		p.EmailConfirmed = confirmedAt > 0
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return operatorErrorf("no person has this email address")

@@ -18,8 +18,8 @@ import (
 const ConfirmPath = "/confirm-email/"
 
 const (
-	proofLifetime = time.Hour
-	proofsPerHour = 5 // per person
+	proofLifetime    = time.Hour
+	maxProofsPerHour = 5 // per person
 )
 
 var (
@@ -53,16 +53,16 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 	p, token := Person{ID: person}, rand.Text()
 	hash := apikey.Hash(token)
 	err := s.db.InTx(ctx, "team.new_proof", func(ctx context.Context, tx *db.Tx) error {
-		var confirmed int64
+		var confirmedAt int64
 		err := tx.QueryRow(ctx,
 			`SELECT name, email, email_proved_at FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
-			person).Scan(&p.Name, &p.Email, &confirmed)
+			person).Scan(&p.Name, &p.Email, &confirmedAt)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.ItemNotFound()
 		case err != nil:
 			return fmt.Errorf("reading the person whose address is to be confirmed: %w", err)
-		case confirmed > 0:
+		case confirmedAt > 0:
 			return errAlreadyConfirmed
 		}
 		if err := checkProofLimit(ctx, tx, person); err != nil {
@@ -92,12 +92,12 @@ func checkProofLimit(ctx context.Context, tx *db.Tx, person int64) error {
 	if err != nil {
 		return fmt.Errorf("counting links: %w", err)
 	}
-	if n < proofsPerHour {
+	if n < maxProofsPerHour {
 		return nil
 	}
 	wait := db.Time(oldest).Add(time.Hour).Sub(tx.Now())
 	return apierr.Newf(apierr.RateLimited, "You requested %d links within an hour. Try again in %d minutes.",
-		proofsPerHour, int(wait/time.Minute)+1).With("scope", "mail").WithRetryAfter(wait)
+		maxProofsPerHour, int(wait/time.Minute)+1).With("scope", "mail").WithRetryAfter(wait)
 }
 
 // expireProof expires a link that could not be sent.
@@ -120,17 +120,17 @@ func (s *Service) CheckProof(ctx context.Context, token string, person int64) er
 
 func checkProof(ctx context.Context, q db.Querier, token string, person int64, now time.Time) error {
 	hash := apikey.Hash(token)
-	var expires, used int64
+	var expiresAt, usedAt int64
 	err := q.QueryRow(ctx, `SELECT expires_at, used_at FROM email_proofs WHERE token_hash = ? AND person_id = ?`,
-		hash[:], person).Scan(&expires, &used)
+		hash[:], person).Scan(&expiresAt, &usedAt)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.ItemNotFound()
 	case err != nil:
 		return fmt.Errorf("reading a link: %w", err)
-	case used > 0:
+	case usedAt > 0:
 		return errProofUsed
-	case !db.Time(expires).After(now):
+	case !db.Time(expiresAt).After(now):
 		return errProofExpired
 	}
 	return nil

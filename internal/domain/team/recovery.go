@@ -107,20 +107,20 @@ func (s *Service) personByRecovery(
 	hash := apikey.Hash(token)
 	var p Person
 	var oldHash string
-	var expires, used int64
+	var expiresAt, usedAt int64
 	err := q.QueryRow(ctx,
 		`SELECT p.id, p.name, p.email, p.epoch, p.password_hash, r.expires_at, r.used_at FROM recoveries r
 		JOIN people p ON p.id = r.person_id
-		WHERE r.token_hash = ? AND p.held_at = 0`, hash[:]).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &oldHash, &expires,
-		&used)
+		WHERE r.token_hash = ? AND p.held_at = 0`, hash[:]).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &oldHash, &expiresAt,
+		&usedAt)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Person{}, "", apierr.ItemNotFound()
 	case err != nil:
 		return Person{}, "", fmt.Errorf("reading a link: %w", err)
-	case used > 0:
+	case usedAt > 0:
 		return Person{}, "", errRecoveryUsed
-	case !db.Time(expires).After(now):
+	case !db.Time(expiresAt).After(now):
 		return Person{}, "", errRecoveryExpired
 	}
 	return p, oldHash, nil
@@ -164,15 +164,15 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, choice Cr
 // useRecovery marks a link as used and reports whether it was emailed.
 func useRecovery(ctx context.Context, tx *db.Tx, token string) (bool, error) {
 	hash := apikey.Hash(token)
-	var mailed int64
+	var mailedAt int64
 	err := tx.QueryRow(ctx,
 		`UPDATE recoveries SET used_at = ? WHERE token_hash = ? AND used_at = 0 RETURNING mailed_at`,
-		db.Micros(tx.Now()), hash[:]).Scan(&mailed)
+		db.Micros(tx.Now()), hash[:]).Scan(&mailedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, errRecoveryUsed
 	}
 	if err != nil {
 		return false, fmt.Errorf("using a link: %w", err)
 	}
-	return mailed > 0, nil
+	return mailedAt > 0, nil
 }

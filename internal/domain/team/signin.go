@@ -43,11 +43,11 @@ type SignIns struct {
 	bySite           *throttle.Local  // by IPv6 /48
 	byUnknownBrowser *throttle.Shared // by email address
 	// by known browser, by signed-in person, and by person who enters a code
-	byKnownBrowser *throttle.Shared
-	links          *throttle.Local // by client: links and passkeys, and attempts to join
-	byInvitation   *throttle.Local // by invitation
+	byKnownBrowser   *throttle.Shared
+	byClientForLinks *throttle.Local // by client: links and passkeys, and attempts to join
+	byInvitation     *throttle.Local // by invitation
 
-	hashing *passwords.Queue
+	hashQueue *passwords.Queue
 }
 
 // NewSignIns returns the sign-in checks of a service.
@@ -56,9 +56,9 @@ func NewSignIns(s *Service) *SignIns {
 		db: s.db, teams: s,
 		byEmailAndClient: throttle.NewLocal(s.db.Now, knownBrowserPolicy), byClient: throttle.NewLocal(s.db.Now, clientPolicy),
 		byUnknownBrowser: throttle.NewShared(s.db, unknownBrowserPolicy),
-		byKnownBrowser:   throttle.NewShared(s.db, knownBrowserPolicy), links: throttle.NewLocal(s.db.Now, clientPolicy),
+		byKnownBrowser:   throttle.NewShared(s.db, knownBrowserPolicy), byClientForLinks: throttle.NewLocal(s.db.Now, clientPolicy),
 		bySite: throttle.NewLocal(s.db.Now, sitePolicy), byInvitation: throttle.NewLocal(s.db.Now, invitationPolicy),
-		hashing: passwords.NewQueue(5 * time.Second),
+		hashQueue: passwords.NewQueue(5 * time.Second),
 	}
 }
 
@@ -129,9 +129,9 @@ func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAc
 	}
 	token := tokens[account.ID]
 	if token != "" {
-		own := throttle.Limit{Counter: s.byKnownBrowser, Key: throttle.NewKey("browser %s", token), ResetOnSuccess: true,
+		browserLimit := throttle.Limit{Counter: s.byKnownBrowser, Key: throttle.NewKey("browser %s", token), ResetOnSuccess: true,
 			Rejection: tooManyPasswords}
-		limits, caller = []throttle.Limit{own}, passwords.PersonCaller(account.ID)
+		limits, caller = []throttle.Limit{browserLimit}, passwords.PersonCaller(account.ID)
 	}
 	err = throttle.Attempt(ctx, limits, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
 	if token != "" && errors.Is(err, wrongErr) {
@@ -162,13 +162,13 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 // CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. A check that returns not_found or
 // unauthorized counts as a failure. Clients with too many failures get rate_limited, but a valid secret is always
 // accepted.
-func (s *SignIns) CheckSecret(from string, check func() error) error {
+func (s *SignIns) CheckSecret(client string, check func() error) error {
 	err := check()
 	if !throttle.IsWrong(err) {
 		return err
 	}
-	if _, wait := s.links.Count(throttle.NewKey("client %s", from)); wait > 0 {
-		return throttle.TooMany(tooManyAttempts, wait)
+	if _, wait := s.byClientForLinks.Count(throttle.NewKey("client %s", client)); wait > 0 {
+		return throttle.NewTooManyError(tooManyAttempts, wait)
 	}
 	return err
 }
@@ -204,7 +204,7 @@ func (s *SignIns) findAccount(ctx context.Context, email string) (signInAccount,
 // comparePassword hashes a password and returns wrongErr if it is not the account's password.
 func (s *SignIns) comparePassword(ctx context.Context, caller passwords.Caller, account signInAccount, password string,
 	wrongErr error) error {
-	return s.hashing.Do(ctx, caller, func() error {
+	return s.hashQueue.Do(ctx, caller, func() error {
 		if !passwords.Matches(account.hash, password) || account.ID == 0 {
 			return wrongErr
 		}
@@ -215,7 +215,7 @@ func (s *SignIns) comparePassword(ctx context.Context, caller passwords.Caller, 
 // hashPassword returns the hash to store for a password.
 func (s *SignIns) hashPassword(ctx context.Context, caller passwords.Caller, password string) (string, error) {
 	hash := ""
-	err := s.hashing.Do(ctx, caller, func() error {
+	err := s.hashQueue.Do(ctx, caller, func() error {
 		var err error
 		hash, err = passwords.Hash(password)
 		return err
@@ -248,11 +248,11 @@ type OwnTeam struct {
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
-		var closed, operator, password, confirmed, factor int64
-		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &confirmed, &password, &a.Timezone, &a.Language, &t.ID,
-			&t.Name, &t.Timezone, &t.Role, &closed, &factor)
-		t.Closed, a.Operator, a.HasPassword, a.EmailConfirmed = closed > 0, operator > 0, password > 0, confirmed > 0
-		t.SecondFactor = factor > 0
+		var closedAt, isOperator, hasPassword, confirmedAt, needsFactor int64
+		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &isOperator, &confirmedAt, &hasPassword, &a.Timezone, &a.Language, &t.ID,
+			&t.Name, &t.Timezone, &t.Role, &closedAt, &needsFactor)
+		t.Closed, a.Operator, a.HasPassword, a.EmailConfirmed = closedAt > 0, isOperator > 0, hasPassword > 0, confirmedAt > 0
+		t.SecondFactor = needsFactor > 0
 		return err
 	}, `SELECT p.id, p.name, p.email, p.epoch, p.operator, p.email_proved_at, CASE WHEN p.password_hash <> '' THEN 1
 		ELSE 0 END, p.timezone, p.language, t.id, t.name, t.timezone, m.role, t.closed_at, t.second_factor FROM people p

@@ -19,8 +19,8 @@ func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser 
 // HoldHashes occupies all slots for hashing passwords of strangers until the returned function is called. Waiting
 // requests do not time out.
 func (s *SignIns) HoldHashes() func() {
-	s.hashing = passwords.NewQueue(time.Hour)
-	return s.hashing.Hold()
+	s.hashQueue = passwords.NewQueue(time.Hour)
+	return s.hashQueue.Hold()
 }
 
 // ChargeSite counts wrong passwords for a site until only one more is allowed.

@@ -28,8 +28,8 @@ type Service struct {
 }
 
 // New returns a Service.
-func New(d *db.DB, limiter authn.GuessLimiter, t plan.Catalog) *Service {
-	return &Service{authn.New(d, limiter, t), d, t}
+func New(d *db.DB, limiter authn.GuessLimiter, catalog plan.Catalog) *Service {
+	return &Service{authn.New(d, limiter, catalog), d, catalog}
 }
 
 // Person is a person who can sign in.
@@ -114,8 +114,8 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 	return p, err
 }
 
-func (s *Service) checkPlan(plan string) error {
-	if _, ok := s.catalog.Plan(plan); !ok {
+func (s *Service) checkPlan(planID string) error {
+	if _, ok := s.catalog.Plan(planID); !ok {
 		return operatorErrorf("there is no plan with this name; the plans are %s", strings.Join(s.catalog.PlanIDs(), ", "))
 	}
 	return nil
@@ -125,13 +125,13 @@ var errTimezone = apierr.Invalid(apierr.NotAllowedValue, "timezone", "Use an IAN
 
 // SetPlan sets a team's plan. If until is not zero, the plan lapses at that time. The plan for lapsed teams applies
 // afterwards.
-func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
-	if err := s.checkPlan(plan); err != nil {
+func (s *Service) SetPlan(ctx context.Context, team int64, planID string, until time.Time) error {
+	if err := s.checkPlan(planID); err != nil {
 		return err
 	}
-	return s.setTeam(ctx, team, "team.plan", map[string]any{"plan": plan, "until": db.Micros(until)},
+	return s.setTeam(ctx, team, "team.plan", map[string]any{"plan": planID, "until": db.Micros(until)},
 		`plan = ?, plan_until = ?`,
-		func(int64) []any { return []any{plan, db.Micros(until)} })
+		func(int64) []any { return []any{planID, db.Micros(until)} })
 }
 
 // SetTimezone changes a team's time zone, and with it the start and the end of the team's day. Calls and credits that
@@ -185,9 +185,9 @@ func (s *Service) setTeam(
 
 // change runs do in a transaction that changes permissions. The change applies immediately in this process, and within
 // a second in others.
-func (s *Service) change(ctx context.Context, name string, do func(context.Context, *db.Tx) error) error {
+func (s *Service) change(ctx context.Context, name string, fn func(context.Context, *db.Tx) error) error {
 	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		if err := do(ctx, tx); err != nil {
+		if err := fn(ctx, tx); err != nil {
 			return err
 		}
 		return s.bumpAccessVersion(ctx, tx)

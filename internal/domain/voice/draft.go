@@ -25,9 +25,9 @@ func (s *Service) Draft(ctx context.Context, call operation.Call, id int64) (Dra
 
 // FindTeam returns the team that owns a voice, or not_found if none of the given teams does.
 func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.OwningTeam(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
+	owner, err := db.OwningTeam(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.ItemNotFound()
 	}
-	return home, err
+	return owner, err
 }

@@ -205,9 +205,9 @@ func (m *Material) digest() string {
 const materialColumns = `id, kind, post_id, content, created_at`
 
 func (m *Material) scan(scan func(...any) error) error {
-	var added int64
-	err := scan(&m.ID, &m.Kind, &m.PostID, &m.Content, &added)
-	m.AddedAt = db.Time(added)
+	var addedAt int64
+	err := scan(&m.ID, &m.Kind, &m.PostID, &m.Content, &addedAt)
+	m.AddedAt = db.Time(addedAt)
 	return err
 }
 

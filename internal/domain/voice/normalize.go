@@ -19,21 +19,21 @@ import (
 // canonicalizes the language. Errors name the argument. normalize is idempotent.
 func normalize(d Draft) (Draft, error) {
 	var t normalizer
-	d.Name = t.line("name", d.Name, MaxName)
+	d.Name = t.line("name", d.Name, MaxNameLength)
 	if d.Name == "" {
 		t.reject(apierr.Invalid(apierr.MissingArgument, "name", "A brand voice needs a name."))
 	}
-	d.BusinessDescription = t.lines("business_description", d.BusinessDescription, MaxDescription)
-	d.Tone = t.lines("tone", d.Tone, MaxTone)
-	d.CustomInstructions = t.lines("custom_instructions", d.CustomInstructions, MaxInstructions)
+	d.BusinessDescription = t.lines("business_description", d.BusinessDescription, MaxDescriptionLength)
+	d.Tone = t.lines("tone", d.Tone, MaxToneLength)
+	d.CustomInstructions = t.lines("custom_instructions", d.CustomInstructions, MaxInstructionsLength)
 	d.Audiences = t.audiences(d.Audiences)
 	d.Use = t.wording("use", d.Use)
 	d.Avoid = t.wording("avoid", d.Avoid)
 	t.checkDisjoint("avoid.words", d.Use.Words, d.Avoid.Words)
 	t.checkDisjoint("avoid.phrases", d.Use.Phrases, d.Avoid.Phrases)
-	t.oneOf("point_of_view", string(d.PointOfView), string(FirstSingular), string(FirstPlural), string(Second),
+	t.checkOneOf("point_of_view", string(d.PointOfView), string(FirstSingular), string(FirstPlural), string(Second),
 		string(Third))
-	t.oneOf("emoji_policy", string(d.EmojiPolicy), string(NoEmoji), string(FewEmoji), string(EmojiAtWill))
+	t.checkOneOf("emoji_policy", string(d.EmojiPolicy), string(NoEmoji), string(FewEmoji), string(EmojiAtWill))
 	d.ContentLanguage = t.language(d.ContentLanguage)
 	if t.err != nil {
 		return Draft{}, t.err
@@ -44,9 +44,9 @@ func normalize(d Draft) (Draft, error) {
 // checkTotalLength returns an error if the text block of the draft is too long.
 func checkTotalLength(d Draft) error {
 	text, err := assemble(d)
-	if err == nil && utf8.RuneCountInString(text) > MaxText {
+	if err == nil && utf8.RuneCountInString(text) > MaxTextLength {
 		err = apierr.Invalidf(apierr.TooLong, "",
-			"The brand voice is limited to %d characters in total. Shorten some of its texts.", MaxText)
+			"The brand voice is limited to %d characters in total. Shorten some of its texts.", MaxTextLength)
 	}
 	return err
 }
@@ -70,7 +70,7 @@ func (t *normalizer) line(argument, text string, limit int) string {
 	return t.text(argument, text, limit, normalizeLine)
 }
 
-func (t *normalizer) text(argument, text string, limit int, tidy func(string) string) string {
+func (t *normalizer) text(argument, text string, limit int, fn func(string) string) string {
 	switch {
 	case !utf8.ValidString(text):
 		t.reject(apierr.Invalidf(apierr.Malformed, argument, "The argument %s is not valid Unicode.", argument))
@@ -79,7 +79,7 @@ func (t *normalizer) text(argument, text string, limit int, tidy func(string) st
 		t.reject(errSecret.With("argument", argument))
 		return ""
 	}
-	text = tidy(text)
+	text = fn(text)
 	if utf8.RuneCountInString(text) > limit {
 		t.reject(apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d characters.",
 			argument, limit))
@@ -93,7 +93,7 @@ var errSecret = apierr.Invalid(apierr.SecretInArgument, "", "The text contains a
 func (t *normalizer) audiences(list []BrandVoiceAudience) []BrandVoiceAudience {
 	out := []BrandVoiceAudience{}
 	for _, a := range list {
-		a.Name = t.line("audiences.name", a.Name, MaxName)
+		a.Name = t.line("audiences.name", a.Name, MaxNameLength)
 		a.Description = t.lines("audiences.description", a.Description, MaxAudienceLength)
 		if a == (BrandVoiceAudience{}) {
 			continue
@@ -141,7 +141,7 @@ func (t *normalizer) checkDisjoint(argument string, use, avoid []string) {
 	}
 }
 
-func (t *normalizer) oneOf(argument, value string, values ...string) {
+func (t *normalizer) checkOneOf(argument, value string, values ...string) {
 	if value != "" && !slices.Contains(values, value) {
 		t.reject(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s must be one of: %s.",
 			argument, strings.Join(values, ", ")))
@@ -176,13 +176,13 @@ func canonicalLanguage(text string) (string, bool) {
 	return tag.String(), true
 }
 
-// lineBreaks normalizes line terminators and tabs.
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+// lineBreakReplacer normalizes line terminators and tabs.
+var lineBreakReplacer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
 	"\u2029", "\n", "\t", "    ")
 
 // normalizeLine is normalizeLines for a single line with single spaces.
 func normalizeLine(text string) string {
-	text = withoutHidden(lineBreaks.Replace(text))
+	text = removeHidden(lineBreakReplacer.Replace(text))
 	return normalizeLines(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' }),
 		" "))
 }
@@ -190,7 +190,7 @@ func normalizeLine(text string) string {
 // normalizeLines removes hidden characters, trailing spaces, and all but one empty line between paragraphs.
 func normalizeLines(text string) string {
 	var lines []string
-	for line := range strings.SplitSeq(withoutHidden(lineBreaks.Replace(text)), "\n") {
+	for line := range strings.SplitSeq(removeHidden(lineBreakReplacer.Replace(text)), "\n") {
 		line = strings.TrimRightFunc(line, unicode.IsSpace)
 		if !strings.ContainsFunc(line, isVisible) {
 			line = ""
@@ -207,9 +207,9 @@ func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r)
 // subdivisionFlags matches emoji flags of regions such as Scotland. They contain tag characters, which are removed elsewhere.
 var subdivisionFlags = regexp.MustCompile(`\x{1F3F4}[\x{E0030}-\x{E0039}\x{E0061}-\x{E007A}]{3,6}\x{E007F}`)
 
-// withoutHidden removes characters that a language model reads but a person cannot see, and characters that reorder
+// removeHidden removes characters that a language model reads but a person cannot see, and characters that reorder
 // lines. The person who approves a voice must have seen all of it.
-func withoutHidden(text string) string {
+func removeHidden(text string) string {
 	var out strings.Builder
 	rest := 0
 	for _, at := range subdivisionFlags.FindAllStringIndex(text, -1) {

@@ -29,19 +29,19 @@ func TestNormalizeRejects(t *testing.T) {
 		reason, argument string
 	}{
 		"no name":                   {func(d *Draft) { d.Name = " \u200b\t" }, apierr.MissingArgument, "name"},
-		"a long name":               {func(d *Draft) { d.Name = strings.Repeat("é", MaxName+1) }, apierr.TooLong, "name"},
+		"a long name":               {func(d *Draft) { d.Name = strings.Repeat("é", MaxNameLength+1) }, apierr.TooLong, "name"},
 		"invalid UTF-8 in the name": {func(d *Draft) { d.Name = "a\xff" }, apierr.Malformed, "name"},
-		"a long description": {func(d *Draft) { d.BusinessDescription = strings.Repeat("a", MaxDescription+1) },
+		"a long description": {func(d *Draft) { d.BusinessDescription = strings.Repeat("a", MaxDescriptionLength+1) },
 			apierr.TooLong, "business_description"},
-		"a long tone": {func(d *Draft) { d.Tone = strings.Repeat("a", MaxTone+1) }, apierr.TooLong, "tone"},
-		"long instructions": {func(d *Draft) { d.CustomInstructions = strings.Repeat("a", MaxInstructions+1) },
+		"a long tone": {func(d *Draft) { d.Tone = strings.Repeat("a", MaxToneLength+1) }, apierr.TooLong, "tone"},
+		"long instructions": {func(d *Draft) { d.CustomInstructions = strings.Repeat("a", MaxInstructionsLength+1) },
 			apierr.TooLong, "custom_instructions"},
 		"a point of view": {func(d *Draft) { d.PointOfView = "fourth_person" }, apierr.NotAllowedValue,
 			"point_of_view"},
 		"an emoji policy": {func(d *Draft) { d.EmojiPolicy = "☕" }, apierr.NotAllowedValue, "emoji_policy"},
 		"an audience, no name": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{Description: "x"}} },
 			apierr.MissingArgument, "audiences.name"},
-		"an audience's name": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{Name: strings.Repeat("a", MaxName+1)}} },
+		"an audience's name": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{Name: strings.Repeat("a", MaxNameLength+1)}} },
 			apierr.TooLong, "audiences.name"},
 		"a long audience": {func(d *Draft) {
 			d.Audiences = []BrandVoiceAudience{{"a", strings.Repeat("a", MaxAudienceLength+1)}}
@@ -111,9 +111,9 @@ func tooManyAudiences() []BrandVoiceAudience {
 // The largest draft within the limits is accepted.
 func TestNormalizeAcceptsLargest(t *testing.T) {
 	t.Parallel()
-	d := Draft{Name: strings.Repeat("é", MaxName), Guide: Guide{BusinessDescription: strings.Repeat("a",
-		MaxDescription), Tone: strings.Repeat("a", MaxTone),
-		CustomInstructions: strings.Repeat("a", MaxInstructions), Audiences: tooManyAudiences()[1:],
+	d := Draft{Name: strings.Repeat("é", MaxNameLength), Guide: Guide{BusinessDescription: strings.Repeat("a",
+		MaxDescriptionLength), Tone: strings.Repeat("a", MaxToneLength),
+		CustomInstructions: strings.Repeat("a", MaxInstructionsLength), Audiences: tooManyAudiences()[1:],
 		Use: BrandVoiceUse{Words: []string{strings.Repeat("a", MaxWordLength)},
 			Phrases: []string{strings.Repeat("a", MaxPhraseLength)}}}}
 	if _, err := normalize(d); err != nil {

@@ -51,7 +51,7 @@ func (s *Service) Operations() []operation.Operation {
 			Listing: &operation.Listing{Member: "brand_voices", Item: "get_brand_voice",
 				Arguments: map[string]string{"id": "id"}, Label: []string{"name"}},
 			Example: operation.Example{
-				Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{example.BrandVoiceEntry}, DefaultVoice: &example},
+				Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{exampleVoice.BrandVoiceEntry}, DefaultVoice: &exampleVoice},
 			},
 		}, s.list),
 		operation.Define(operation.Spec{
@@ -62,15 +62,15 @@ func (s *Service) Operations() []operation.Operation {
 				"view, emoji, words to use and words to avoid.",
 			Next:     "Check your text against the words to avoid before you show it.",
 			Resource: &operation.Resource{Address: "brand-voices/{id}", Title: "Brand voice"},
-			Example:  operation.Example{Arguments: map[string]any{"id": example.ID}, Data: example},
+			Example:  operation.Example{Arguments: map[string]any{"id": exampleVoice.ID}, Data: exampleVoice},
 		}, s.get),
 	}
 }
 
 const appPath = "/voices"
 
-// noVoices is the note for a team without voices.
-const noVoices = "The team has no brand voice yet. A team member who may write can create one in the app under Brand " +
+// noVoicesNote is the note for a team without voices.
+const noVoicesNote = "The team has no brand voice yet. A team member who may write can create one in the app under Brand " +
 	"voices."
 
 func (s *Service) list(
@@ -82,18 +82,18 @@ func (s *Service) list(
 		return out, err
 	}
 	for _, r := range records {
-		out.Data.BrandVoices = append(out.Data.BrandVoices, entry(r))
+		out.Data.BrandVoices = append(out.Data.BrandVoices, newEntry(r))
 		if !r.isDefault {
 			continue
 		}
-		shown, err := toFull(call, r)
+		voice, err := newBrandVoice(call, r)
 		if err != nil {
 			return out, err
 		}
-		out.Data.DefaultVoice = &shown
+		out.Data.DefaultVoice = &voice
 	}
 	if len(records) == 0 {
-		out.Notes = []string{noVoices}
+		out.Notes = []string{noVoicesNote}
 	}
 	return out, nil
 }
@@ -105,7 +105,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 		return out, err
 	}
 	out.App = appPath + "/" + formatID(r.id)
-	out.Data, err = toFull(call, r)
+	out.Data, err = newBrandVoice(call, r)
 	return out, err
 }
 
@@ -120,7 +120,7 @@ func (s *Service) List(ctx context.Context, call operation.Call) ([]BrandVoice, 
 	}
 	var out []BrandVoice
 	for _, r := range records {
-		full, err := toFull(call, r)
+		full, err := newBrandVoice(call, r)
 		if err != nil {
 			return nil, err
 		}
@@ -129,12 +129,12 @@ func (s *Service) List(ctx context.Context, call operation.Call) ([]BrandVoice, 
 	return out, nil
 }
 
-func entry(r record) BrandVoiceEntry {
+func newEntry(r record) BrandVoiceEntry {
 	return BrandVoiceEntry{ID: r.id, Name: r.name, Default: r.isDefault}
 }
 
-// toFull returns the API representation of a voice. If the voice has no language, the team's language is used.
-func toFull(call operation.Call, r record) (BrandVoice, error) {
+// newBrandVoice returns the API representation of a voice. If the voice has no language, the team's language is used.
+func newBrandVoice(call operation.Call, r record) (BrandVoice, error) {
 	d, err := r.draft()
 	if err != nil {
 		return BrandVoice{}, err
@@ -143,10 +143,10 @@ func toFull(call operation.Call, r record) (BrandVoice, error) {
 		d.ContentLanguage, _ = canonicalLanguage(call.Language) // empty if the team's language is invalid
 	}
 	text, err := assemble(d)
-	return BrandVoice{entry(r), d.Guide, text}, err
+	return BrandVoice{newEntry(r), d.Guide, text}, err
 }
 
-var example = func() BrandVoice {
+var exampleVoice = func() BrandVoice {
 	d := Draft{Name: "Harbour Coffee", Guide: Guide{
 		BusinessDescription: "A roastery with a café at the harbour.", Tone: "Warm and plain.",
 		PointOfView: FirstPlural,

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	minPosts       = 3  // posts needed for a suggestion
-	minLetters     = 4  // minimum length of a suggested word in characters
-	suggestedWords = 10 // maximum number of suggested words
-	manyEmoji      = 3  // if there are more per post on average, the policy is EmojiAtWill
+	minPosts          = 3  // posts needed for a suggestion
+	minLetters        = 4  // minimum length of a suggested word in characters
+	maxSuggestedWords = 10 // maximum number of suggested words
+	manyEmojiPerPost  = 3  // if there are more per post on average, the policy is EmojiAtWill
 )
 
 // Suggest returns a guide based on the team's newest published posts, and the number of these posts. AddPastPosts adds
@@ -39,20 +39,20 @@ func (s *Service) Suggest(ctx context.Context, call operation.Call) (Guide, int,
 	for i, m := range materials {
 		texts[i] = m.Content
 	}
-	return guideFrom(texts), len(materials), nil
+	return deriveGuide(texts), len(materials), nil
 }
 
-// guideFrom derives a guide from word and emoji counts of texts. The guide is empty if there are too few texts.
-func guideFrom(texts []string) Guide {
+// deriveGuide derives a guide from word and emoji counts of texts. The guide is empty if there are too few texts.
+func deriveGuide(texts []string) Guide {
 	if len(texts) < minPosts {
 		return Guide{}
 	}
 	return Guide{
-		PointOfView: pointOfViewOf(texts), EmojiPolicy: emojiPolicyOf(texts), Use: BrandVoiceUse{Words: commonWords(texts)},
+		PointOfView: detectPointOfView(texts), EmojiPolicy: detectEmojiPolicy(texts), Use: BrandVoiceUse{Words: commonWords(texts)},
 	}
 }
 
-func emojiPolicyOf(texts []string) EmojiPolicy {
+func detectEmojiPolicy(texts []string) EmojiPolicy {
 	count := 0
 	for _, text := range texts {
 		for _, r := range text {
@@ -64,7 +64,7 @@ func emojiPolicyOf(texts []string) EmojiPolicy {
 	switch {
 	case count == 0:
 		return NoEmoji
-	case count > manyEmoji*len(texts):
+	case count > manyEmojiPerPost*len(texts):
 		return EmojiAtWill
 	}
 	return FewEmoji
@@ -81,14 +81,14 @@ var firstPersons = []pronouns{
 	},
 }
 
-// pointOfViewOf returns FirstPlural or FirstSingular if at least a third of the texts use it, and at least twice as
+// detectPointOfView returns FirstPlural or FirstSingular if at least a third of the texts use it, and at least twice as
 // many texts use it as use the other. Otherwise, it returns "".
-func pointOfViewOf(texts []string) PointOfView {
+func detectPointOfView(texts []string) PointOfView {
 	singular, plural := 0, 0
 	for _, text := range texts {
-		has := wordsOf(text)
+		words := splitWords(text)
 		uses := func(list []string) bool {
-			return slices.ContainsFunc(list, func(w string) bool { return has[w] != "" })
+			return slices.ContainsFunc(list, func(w string) bool { return words[w] != "" })
 		}
 		for _, p := range firstPersons {
 			if !uses(p.language) {
@@ -110,8 +110,8 @@ func pointOfViewOf(texts []string) PointOfView {
 	return ""
 }
 
-// wordsOf returns the words of a text. The keys are their lower-case forms, and the values are the words as written.
-func wordsOf(text string) map[string]string {
+// splitWords returns the words of a text. The keys are their lower-case forms, and the values are the words as written.
+func splitWords(text string) map[string]string {
 	out := map[string]string{}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
 		out[strings.ToLower(word)] = word
@@ -124,7 +124,7 @@ func wordsOf(text string) map[string]string {
 func commonWords(texts []string) []string {
 	counts, spelling := map[string]int{}, map[string]string{}
 	for _, text := range texts {
-		spellings := wordsOf(text)
+		spellings := splitWords(text)
 		for _, word := range words.Parse(text).Words {
 			counts[word]++
 			if utf8.RuneCountInString(word) < minLetters || utf8.RuneCountInString(word) > MaxWordLength || spellings[word] == "" {
@@ -135,11 +135,11 @@ func commonWords(texts []string) []string {
 		}
 	}
 	minCount := max(minPosts, (len(texts)+3)/4)
-	found := slices.DeleteFunc(slices.Collect(maps.Keys(spelling)), func(w string) bool { return counts[w] < minCount })
-	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b)) })
-	found = found[:min(len(found), suggestedWords)]
-	for i, word := range found {
-		found[i] = spelling[word]
+	out := slices.DeleteFunc(slices.Collect(maps.Keys(spelling)), func(w string) bool { return counts[w] < minCount })
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b)) })
+	out = out[:min(len(out), maxSuggestedWords)]
+	for i, word := range out {
+		out[i] = spelling[word]
 	}
-	return found
+	return out
 }

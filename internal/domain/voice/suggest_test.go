@@ -33,7 +33,7 @@ func TestGuideFrom(t *testing.T) {
 		"many emoji": {[]string{"🎉🎉🎉🎉🎉", "🎉🎉🎉🎉", "🎉🎉🎉🎉"}, Guide{EmojiPolicy: EmojiAtWill}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := guideFrom(c.texts)
+			got := deriveGuide(c.texts)
 			if len(got.Use.Words) == 0 {
 				got.Use.Words = nil
 			}

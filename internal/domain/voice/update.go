@@ -46,7 +46,7 @@ func (s *Service) Create(ctx context.Context, call operation.Call, d Draft) (Bra
 	if err != nil {
 		return BrandVoice{}, err
 	}
-	return toFull(call, r)
+	return newBrandVoice(call, r)
 }
 
 // Update replaces the content of a voice. If nothing changes, it does not add an entry to the audit log.
@@ -75,7 +75,7 @@ func (s *Service) Update(ctx context.Context, call operation.Call, id int64, d D
 	if err != nil {
 		return BrandVoice{}, err
 	}
-	return toFull(call, r)
+	return newBrandVoice(call, r)
 }
 
 // newRecord validates and normalizes a draft and returns the record to store.
@@ -100,8 +100,8 @@ func (s *Service) MakeDefault(ctx context.Context, call operation.Call, id int64
 		return err
 	}
 	return s.withLock(ctx, call, "brand_voice.made_default", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		was, err := find(ctx, tx, call.TeamID, id)
-		if err != nil || was.isDefault {
+		stored, err := find(ctx, tx, call.TeamID, id)
+		if err != nil || stored.isDefault {
 			return 0, err
 		}
 		return id, setDefault(ctx, tx, call.TeamID, id)
@@ -131,13 +131,13 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 
 // withLock calls a function in a transaction that locks the team's voices. It records an audit event for the returned
 // voice ID unless the ID is 0.
-func (s *Service) withLock(ctx context.Context, call operation.Call, kind string, work func(context.Context,
+func (s *Service) withLock(ctx context.Context, call operation.Call, kind string, fn func(context.Context,
 	*db.Tx) (int64, error)) error {
 	return s.db.InTx(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
 		if err := s.lock(ctx, tx, call.TeamID); err != nil {
 			return err
 		}
-		id, err := work(ctx, tx)
+		id, err := fn(ctx, tx)
 		if err != nil || id == 0 {
 			return err
 		}

@@ -62,7 +62,7 @@ func TestNoVoices(t *testing.T) {
 	forEachDatabase(t, func(w env) {
 		got, err := w.callOperation(w.call, "list_brand_voices", "{}")
 		w.must(err)
-		if asJSON(got.Data) != `{"brand_voices":[]}` || !slices.Equal(got.Notes, []string{noVoices}) ||
+		if asJSON(got.Data) != `{"brand_voices":[]}` || !slices.Equal(got.Notes, []string{noVoicesNote}) ||
 			got.App != "/voices" {
 			t.Errorf("got %+v", got)
 		}

@@ -12,18 +12,18 @@ import (
 
 // Limits. Lengths are in characters.
 const (
-	MaxVoices         = 50 // per team
-	MaxName           = 100
-	MaxDescription    = 4000
-	MaxTone           = 1000
-	MaxInstructions   = 8000
-	MaxAudiences      = 20
-	MaxAudienceLength = 1000 // length of an audience's description
-	MaxWords          = 200  // in each list
-	MaxWordLength     = 60
-	MaxPhrases        = 100 // in each list
-	MaxPhraseLength   = 300
-	MaxText           = 20_000 // length of the text block
+	MaxVoices             = 50 // per team
+	MaxNameLength         = 100
+	MaxDescriptionLength  = 4000
+	MaxToneLength         = 1000
+	MaxInstructionsLength = 8000
+	MaxAudiences          = 20
+	MaxAudienceLength     = 1000 // length of an audience's description
+	MaxWords              = 200  // in each list
+	MaxWordLength         = 60
+	MaxPhrases            = 100 // in each list
+	MaxPhraseLength       = 300
+	MaxTextLength         = 20_000 // length of the text block
 )
 
 // PointOfView is the grammatical person of texts.

@@ -87,8 +87,8 @@ func parsePage(page []byte) (Website, error) {
 		return Website{}, err
 	}
 	out := Website{
-		Name:        cutText(oneLine(firstOf(p.site, p.title)), MaxName),
-		Description: cutText(oneLine(firstOf(p.description, p.social)), MaxDescription),
+		Name:        cutText(oneLine(firstNonBlank(p.siteName, p.title)), MaxNameLength),
+		Description: cutText(oneLine(firstNonBlank(p.description, p.socialDescription)), MaxDescriptionLength),
 		Text:        p.visibleText(),
 	}
 	if out.Text == "" && out.Description == "" {
@@ -103,10 +103,10 @@ func LinkTexts(page []byte) (string, string, error) {
 	if err != nil {
 		return "", "", err
 	}
-	return oneLine(firstOf(p.socialTitle, p.title)), oneLine(firstOf(p.social, p.description)), nil
+	return oneLine(firstNonBlank(p.socialTitle, p.title)), oneLine(firstNonBlank(p.socialDescription, p.description)), nil
 }
 
-// readDocument collects the texts of an HTML document.
+// parseDocument collects the texts of an HTML document.
 func readDocument(page []byte) (*pageReader, error) {
 	if kind := mimetype.Detect(page); !kind.Is("text/html") &&
 		(!strings.HasPrefix(kind.String(), "text/") || !bytes.Contains(bytes.ToLower(page), []byte("<html"))) {
@@ -128,20 +128,20 @@ func readDocument(page []byte) (*pageReader, error) {
 
 // pageReader collects the texts of a document.
 type pageReader struct {
-	site, title, description string
-	socialTitle, social      string // title and description for link previews
-	text                     strings.Builder
+	siteName, title, description   string
+	socialTitle, socialDescription string // title and description for link previews
+	text                           strings.Builder
 }
 
 // read collects the texts of a node. The parser limits the depth of documents.
 func (p *pageReader) read(n *html.Node) {
 	switch {
 	case n.Type == html.TextNode:
-		p.text.WriteString(strings.Map(spaceForBreak, n.Data))
+		p.text.WriteString(strings.Map(replaceBreak, n.Data))
 		return
 	case n.DataAtom == atom.Title && n.Parent.DataAtom == atom.Head:
 		if n.FirstChild != nil {
-			p.title = firstOf(p.title, n.FirstChild.Data)
+			p.title = firstNonBlank(p.title, n.FirstChild.Data)
 		}
 		return
 	case n.DataAtom == atom.Meta:
@@ -165,13 +165,13 @@ func (p *pageReader) readMeta(n *html.Node) {
 	content := attribute(n, "content")
 	switch {
 	case strings.EqualFold(attribute(n, "property"), "og:site_name"):
-		p.site = firstOf(p.site, content)
+		p.siteName = firstNonBlank(p.siteName, content)
 	case strings.EqualFold(attribute(n, "property"), "og:title"):
-		p.socialTitle = firstOf(p.socialTitle, content)
+		p.socialTitle = firstNonBlank(p.socialTitle, content)
 	case strings.EqualFold(attribute(n, "property"), "og:description"):
-		p.social = firstOf(p.social, content)
+		p.socialDescription = firstNonBlank(p.socialDescription, content)
 	case strings.EqualFold(attribute(n, "name"), "description"):
-		p.description = firstOf(p.description, content)
+		p.description = firstNonBlank(p.description, content)
 	}
 }
 
@@ -215,8 +215,8 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// firstOf returns the first text that is not blank.
-func firstOf(texts ...string) string {
+// firstNonBlank returns the first text that is not blank.
+func firstNonBlank(texts ...string) string {
 	for _, text := range texts {
 		if strings.TrimSpace(text) != "" {
 			return text
@@ -225,7 +225,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-func spaceForBreak(r rune) rune {
+func replaceBreak(r rune) rune {
 	if r == '\n' || r == '\r' {
 		return ' '
 	}

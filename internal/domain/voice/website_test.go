@@ -56,8 +56,8 @@ func TestParsePage(t *testing.T) {
 		"XHTML":   {`<?xml version="1.0"?><HTML><body>Hi</body></HTML>`, Website{Text: "Hi"}},
 		"Latin-1": {"<html><meta charset=iso-8859-1><title>K\xf6ln</title><p>Caf\xe9", Website{Name: "Köln", Text: "Café"}},
 		"long": {
-			"<html><title>" + strings.Repeat("ä", MaxName+1) + "</title><p>a",
-			Website{Name: strings.Repeat("ä", MaxName), Text: "a"},
+			"<html><title>" + strings.Repeat("ä", MaxNameLength+1) + "</title><p>a",
+			Website{Name: strings.Repeat("ä", MaxNameLength), Text: "a"},
 		},
 	} {
 		got, err := parsePage([]byte(c.page))

@@ -41,7 +41,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 		}
 		err := n.read(ctx, g, "app.bsky.feed.getAuthorFeed",
 			pageParams(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &page)
-		return n.feedItems(g, page.Feed), page.Cursor, err
+		return n.newFeedItems(g, page.Feed), page.Cursor, err
 	})
 	collection.Followers, collection.Picture = profile.Followers, network.WebURL(profile.Avatar)
 	collection.NoPicture = profile.Avatar == ""
@@ -81,17 +81,17 @@ func (n *Network) collectPages(
 		if err != nil {
 			return collection, err
 		}
-		for _, s := range items {
+		for _, item := range items {
 			switch {
-			case !s.isOwn || s.PostedAt.IsZero():
+			case !item.isOwn || item.PostedAt.IsZero():
 				continue
-			case s.PostedAt.Before(since):
+			case item.PostedAt.Before(since):
 				return collection, nil
 			case len(collection.Posts) >= limit:
 				collection.Truncated = true
 				return collection, nil
 			}
-			collection.Posts = append(collection.Posts, s.CollectedPost)
+			collection.Posts = append(collection.Posts, item.CollectedPost)
 		}
 		if nextCursor == "" || nextCursor == cursor {
 			return collection, nil
@@ -144,11 +144,11 @@ type embedView struct {
 	Media  *embedView `json:"media"` // set if the post also quotes another post
 }
 
-func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
+func (n *Network) newFeedItems(g network.Grant, entries []feedEntry) []feedItem {
 	out := make([]feedItem, len(entries))
 	for i, e := range entries {
 		p := e.Post
-		out[i] = n.feedItem(g, p.URI, p.Record)
+		out[i] = n.newFeedItem(g, p.URI, p.Record)
 		out[i].isOwn = out[i].isOwn && e.Reason == nil && p.Author.DID == g.Account
 		// Clients choose a record's creation time. If it is later than the time of indexing, the latter is used.
 		if indexed := parseTime(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
@@ -166,9 +166,9 @@ func parseTime(text string) time.Time {
 	return t.UTC()
 }
 
-// feedItem converts a record to a post without counts.
-func (n *Network) feedItem(g network.Grant, uri string, r postRecord) feedItem {
-	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
+// newFeedItem converts a record to a post without counts.
+func (n *Network) newFeedItem(g network.Grant, uri string, r postRecord) feedItem {
+	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+postCollection+"/")
 	return feedItem{isOwn: ok && r.Reply == nil, CollectedPost: network.CollectedPost{
 		ID: uri, URL: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + url.PathEscape(rkey),
 		Text: r.Text, Format: r.Embed.format(), PostedAt: parseTime(r.CreatedAt),
@@ -212,10 +212,10 @@ func (n *Network) collectRecords(
 			Cursor string `json:"cursor"`
 		}
 		err := n.read(ctx, g, "com.atproto.repo.listRecords",
-			pageParams(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &page)
+			pageParams(url.Values{"repo": {g.Account}, "collection": {postCollection}}, cursor), &page)
 		out := make([]feedItem, len(page.Records))
 		for i, r := range page.Records {
-			out[i] = n.feedItem(g, r.URI, r.Value)
+			out[i] = n.newFeedItem(g, r.URI, r.Value)
 		}
 		return out, page.Cursor, err
 	})

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	collection      = "app.bsky.feed.post"
+	postCollection  = "app.bsky.feed.post"
 	createdAtLayout = "2006-01-02T15:04:05.000Z"
 	maxLanguages    = 3
 )
@@ -56,22 +56,22 @@ type record struct {
 
 // Plan fixes the record's key (from the seed and the first submission), its creation time, its text and its media. It
 // returns an error for an empty seed and for a time before 1970 or after 2255, which a key cannot represent.
-func (n *Network) Plan(i network.Submission) (network.Draft, error) {
-	rkey, err := recordKey(i.Seed, i.FirstSubmittedAt)
+func (n *Network) Plan(s network.Submission) (network.Draft, error) {
+	rkey, err := recordKey(s.Seed, s.FirstSubmittedAt)
 	if err != nil {
 		return nil, fmt.Errorf("planning a Bluesky post: %w", err)
 	}
-	o := options(i.Content.Options)
+	o := postOptions(s.Content.Options)
 	if len(o.Languages) > 0 {
-		i.Content.Languages = o.Languages
+		s.Content.Languages = o.Languages
 	}
-	return writeDraft(draft{RKey: rkey, Media: i.Content.Media, Reply: i.Reply, Options: newDraftOptions(o)}, record{
-		Type: collection,
+	return writeDraft(draft{RKey: rkey, Media: s.Content.Media, Reply: s.Reply, Options: newDraftOptions(o)}, record{
+		Type: postCollection,
 		// invalid UTF-8 would shift the facets' offsets in the stored text
-		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
-		Langs:     languages(i.Content.Languages),
+		Text:      strings.ToValidUTF8(s.Content.Text, "\uFFFD"),
+		Langs:     validLanguages(s.Content.Languages),
 		Labels:    newLabels(o.Labels),
-		CreatedAt: i.At.UTC().Format(createdAtLayout),
+		CreatedAt: s.At.UTC().Format(createdAtLayout),
 	})
 }
 
@@ -90,12 +90,12 @@ func (n *Network) Prepare(
 	}
 	wait, next := time.Duration(0), draft{RKey: prev.RKey, Prepared: true}
 	if len(prev.Media) > 0 {
-		rec.Embed, wait, err = n.embed(ctx, g, &prev, files)
+		rec.Embed, wait, err = n.embedMedia(ctx, g, &prev, files)
 	}
 	if wait > 0 {
 		rec.Embed, next = nil, prev
 	} else if err == nil {
-		rec.Facets, err = n.facets(ctx, g, rec.Text)
+		rec.Facets, err = n.detectFacets(ctx, g, rec.Text)
 	}
 	if prev.Reply != nil && wait == 0 && err == nil {
 		rec.Reply, err = n.findReply(ctx, g, *prev.Reply)
@@ -134,7 +134,7 @@ func readDraft(d network.Draft) (draft, record, error) {
 	if err := json.Unmarshal(out.Record, &rec); err != nil {
 		return draft{}, record{}, network.PermanentError(fmt.Errorf("reading the draft's record: %w", err))
 	}
-	if !validTID.MatchString(out.RKey) || rec.Type != collection {
+	if !validTID.MatchString(out.RKey) || rec.Type != postCollection {
 		return draft{}, record{}, network.PermanentError(errors.New("the draft is not for a Bluesky post"))
 	}
 	return out, rec, nil
@@ -153,9 +153,9 @@ func readPrepared(d network.Draft) (draft, record, error) {
 var languageTag = regexp.MustCompile(
 	`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$`)
 
-// languages returns the first valid tags, at most 3. The server rejects a post with an invalid tag, and languages
+// validLanguages returns the first valid tags, at most 3. The server rejects a post with an invalid tag, and validLanguages
 // are only a hint to readers.
-func languages(requested []string) []string {
+func validLanguages(requested []string) []string {
 	var valid []string
 	for _, tag := range requested {
 		if len(valid) < maxLanguages && languageTag.MatchString(tag) && !slices.Contains(valid, tag) {

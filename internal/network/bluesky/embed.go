@@ -40,7 +40,7 @@ type aspectRatio struct {
 
 // embed uploads a draft's media, at least one item, and returns the record's embed. If the returned duration is above
 // 0, a video is still being processed. Call embed again after that time.
-func (n *Network) embed(ctx context.Context, g network.Grant, d *draft, files network.Files) (any, time.Duration, error) {
+func (n *Network) embedMedia(ctx context.Context, g network.Grant, d *draft, files network.Files) (any, time.Duration, error) {
 	// check before anything is uploaded
 	if err := network.BlockingError(n.Check(network.Content{Media: d.Media})); err != nil {
 		return nil, 0, err

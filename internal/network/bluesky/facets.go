@@ -43,7 +43,7 @@ type span struct {
 }
 
 // facets returns the text's links, tags and mentions. A mention of an unknown handle remains plain text.
-func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]facet, error) {
+func (n *Network) detectFacets(ctx context.Context, g network.Grant, text string) ([]facet, error) {
 	var facets []facet
 	didByHandle := map[string]string{} // handle to DID, "" if unknown
 	for _, s := range detectSpans(text) {

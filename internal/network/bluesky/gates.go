@@ -21,7 +21,7 @@ type write struct {
 // rejects a repeat, because the records exist; Resolve then finds the post.
 func (n *Network) commitWithGates(ctx context.Context, g network.Grant, post draft, rec record) (network.Receipt, error) {
 	const create = "com.atproto.repo.applyWrites#create"
-	writes := []write{{create, collection, post.RKey, post.Record}}
+	writes := []write{{create, postCollection, post.RKey, post.Record}}
 	for _, gateRecord := range post.Gates {
 		writes = append(writes, write{create, gateRecord.Collection, post.RKey, gateRecord.Record})
 	}

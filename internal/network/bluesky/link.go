@@ -10,18 +10,18 @@ import (
 )
 
 var (
-	scheme       = regexp.MustCompile(`^(?i:https?)://`)
-	domainRun    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*`)
-	domainSyntax = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}$`)
-	hostSyntax   = regexp.MustCompile(`^([\pL\pM\pN]([\pL\pM\pN_-]*[\pL\pM\pN])?\.)+[\pL\pM\pN-]*[\pL\pM]$`)
-	port         = regexp.MustCompile(`^:[0-9]{1,5}`)
+	schemePattern    = regexp.MustCompile(`^(?i:https?)://`)
+	domainRunPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*`)
+	domainSyntax     = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}$`)
+	hostSyntax       = regexp.MustCompile(`^([\pL\pM\pN]([\pL\pM\pN_-]*[\pL\pM\pN])?\.)+[\pL\pM\pN-]*[\pL\pM]$`)
+	portPattern      = regexp.MustCompile(`^:[0-9]{1,5}`)
 )
 
 // parseLink returns the length in bytes and the URI of the web address at the beginning of rest. The length is 0 if
 // rest does not begin with an address. A missed link does less harm than an unintended link, so a domain without a
 // scheme only counts if it is very likely a link.
 func parseLink(rest string) (int, string) {
-	if scheme.MatchString(rest) {
+	if schemePattern.MatchString(rest) {
 		return parseFullLink(rest)
 	}
 	return parseBareLink(rest)
@@ -42,7 +42,7 @@ func isLinkHost(host string) bool {
 }
 
 func parseBareLink(rest string) (int, string) {
-	run := domainRun.FindString(rest)
+	run := domainRunPattern.FindString(rest)
 	domain := strings.TrimRight(run, ".")
 	if len(domain) > maxHandle || !domainSyntax.MatchString(domain) || continuesWord(firstRune(rest[len(run):])) {
 		return 0, ""
@@ -63,7 +63,7 @@ func parseBareLink(rest string) (int, string) {
 
 // bareLinkEnd returns the end of an address without a scheme, including a port and a path.
 func bareLinkEnd(rest string, domain int) int {
-	end := domain + len(port.FindString(rest[domain:]))
+	end := domain + len(portPattern.FindString(rest[domain:]))
 	if !strings.ContainsRune("/?#", firstRune(rest[end:])) {
 		return end
 	}

@@ -14,8 +14,8 @@ import (
 const maxHandle = 253 // bytes (https://atproto.com/specs/handle)
 
 var (
-	handleRun    = regexp.MustCompile(`^@[A-Za-z0-9.-]+`)
-	handleSyntax = regexp.MustCompile(
+	handleRunPattern = regexp.MustCompile(`^@[A-Za-z0-9.-]+`)
+	handleSyntax     = regexp.MustCompile(
 		`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 	didSyntax = regexp.MustCompile(`^did:[a-z]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._-]$`)
 )
@@ -23,7 +23,7 @@ var (
 // parseMention returns the length in bytes of the @handle at the beginning of rest, and the handle in lower case. The
 // length is 0 if rest does not begin with a handle.
 func parseMention(rest string) (int, string) {
-	run := handleRun.FindString(rest)
+	run := handleRunPattern.FindString(rest)
 	if run == "" || continuesWord(firstRune(rest[len(run):])) {
 		return 0, ""
 	}

@@ -20,8 +20,8 @@ const (
 	nobody    = "nobody"
 )
 
-// options returns a post's options for Bluesky, or the zero value if there are none.
-func options(o network.Options) network.BlueskyOptions { return network.ValueOrZero(o.Bluesky) }
+// postOptions returns a post's postOptions for Bluesky, or the zero value if there are none.
+func postOptions(o network.Options) network.BlueskyOptions { return network.ValueOrZero(o.Bluesky) }
 
 // checkOptions returns problems with a post's options.
 func checkOptions(c network.Content) []network.Problem {
@@ -29,7 +29,7 @@ func checkOptions(c network.Content) []network.Problem {
 	add := func(field, code string, isBlocking bool, message string) {
 		problems = append(problems, network.OptionProblem(platform, field, code, isBlocking, message))
 	}
-	o := options(c.Options)
+	o := postOptions(c.Options)
 	if _, ok := parseQuote(o.QuoteURL); o.QuoteURL != "" && !ok {
 		add("quote_url", network.CodeOptionUnsupported, true,
 			"The quoted post (options.bluesky.quote_url) needs an address such as "+
@@ -57,7 +57,7 @@ func checkOptions(c network.Content) []network.Problem {
 			break
 		}
 	}
-	if alone := slices.Contains(o.ReplySettings, everybody) || slices.Contains(o.ReplySettings, nobody); alone &&
+	if isExclusive := slices.Contains(o.ReplySettings, everybody) || slices.Contains(o.ReplySettings, nobody); isExclusive &&
 		len(o.ReplySettings) > 1 {
 		add("reply_settings", network.CodeOptionUnsupported, true,
 			"The reply settings everybody and nobody (options.bluesky.reply_settings) cannot be "+
@@ -94,7 +94,7 @@ func (n *Network) applyOptions(
 		}
 		embed = card
 	}
-	gates, err := newGates(*d.Options, "at://"+g.Account+"/"+collection+"/"+d.RKey, rec.CreatedAt)
+	gates, err := newGates(*d.Options, "at://"+g.Account+"/"+postCollection+"/"+d.RKey, rec.CreatedAt)
 	if err != nil {
 		return nil, nil, network.PermanentError(err)
 	}
@@ -239,14 +239,14 @@ func (n *Network) findQuote(ctx context.Context, g network.Grant, address string
 		}
 		quoted.repo = did
 	}
-	rec, err := n.readRecord(ctx, g, quoted.repo, collection, quoted.rkey)
+	rec, err := n.readRecord(ctx, g, quoted.repo, postCollection, quoted.rkey)
 	if isRejected(err) {
 		return strongRef{}, quoteError(codeQuoteNotFound, "The quoted post does not exist or was deleted.", err)
 	}
 	if err == nil {
 		err = n.checkQuotable(ctx, g, quoted)
 	}
-	return strongRef{"at://" + quoted.repo + "/" + collection + "/" + quoted.rkey, rec.CID}, err
+	return strongRef{"at://" + quoted.repo + "/" + postCollection + "/" + quoted.rkey, rec.CID}, err
 }
 
 // checkQuotable returns an error if the author of a post does not allow quotes of it.

@@ -41,7 +41,7 @@ func (n *Network) Commit(
 			RKey       string          `json:"rkey"`
 			Record     json.RawMessage `json:"record"`
 			SwapRecord *string         `json:"swapRecord"` // null: only create, never replace
-		}{g.Account, collection, post.RKey, post.Record, nil},
+		}{g.Account, postCollection, post.RKey, post.Record, nil},
 		out: &response,
 	})
 	if err != nil {
@@ -103,7 +103,7 @@ type storedRecord struct {
 
 // getRecord reads one of the account's posts.
 func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (storedRecord, error) {
-	return n.readRecord(ctx, g, g.Account, collection, rkey)
+	return n.readRecord(ctx, g, g.Account, postCollection, rkey)
 }
 
 // readRecord reads a record of any repository. It sends no token, because records are public. The account's server
@@ -124,7 +124,7 @@ func (n *Network) readRecord(ctx context.Context, g network.Grant, repo, collect
 func (n *Network) receipt(g network.Grant, rkey string, rec record) network.Receipt {
 	at, _ := time.Parse(time.RFC3339, rec.CreatedAt) // zero if unknown
 	return network.Receipt{
-		ID:        "at://" + g.Account + "/" + collection + "/" + rkey,
+		ID:        "at://" + g.Account + "/" + postCollection + "/" + rkey,
 		Permalink: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + rkey,
 		At:        at,
 	}

@@ -25,21 +25,21 @@ type strongRef struct {
 const codeNoParent = "ParentNotFound"
 
 // findReply returns references to the current versions of a thread's first post and of the post that is replied to.
-func (n *Network) findReply(ctx context.Context, g network.Grant, to network.Reply) (*reply, error) {
-	root, err := n.findPost(ctx, g, to.Root)
+func (n *Network) findReply(ctx context.Context, g network.Grant, target network.Reply) (*reply, error) {
+	root, err := n.findPost(ctx, g, target.Root)
 	if err != nil {
 		return nil, err
 	}
-	if to.Parent == to.Root {
+	if target.Parent == target.Root {
 		return &reply{root, root}, nil
 	}
-	parent, err := n.findPost(ctx, g, to.Parent)
+	parent, err := n.findPost(ctx, g, target.Parent)
 	return &reply{root, parent}, err
 }
 
 // findPost returns a reference to one of the account's posts.
 func (n *Network) findPost(ctx context.Context, g network.Grant, uri string) (strongRef, error) {
-	rkey, found := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
+	rkey, found := strings.CutPrefix(uri, "at://"+g.Account+"/"+postCollection+"/")
 	if !found || !validTID.MatchString(rkey) {
 		return strongRef{}, network.PermanentError(errors.New("the thread does not belong to this account"))
 	}

@@ -105,9 +105,9 @@ func (s session) pdsURL(fallback string) string {
 			continue
 		}
 		endpoint, _ := service.Endpoint.(string)
-		home, err := serverURL(endpoint)
-		from, _ := url.Parse(fallback)
-		if err == nil && (home.Scheme == "https" || from == nil || from.Scheme != "https") {
+		pds, err := serverURL(endpoint)
+		fallbackURL, _ := url.Parse(fallback)
+		if err == nil && (pds.Scheme == "https" || fallbackURL == nil || fallbackURL.Scheme != "https") {
 			return endpoint
 		}
 	}

@@ -58,7 +58,7 @@ func (n *Network) videoBlob(
 	var videoJob job
 	var err error
 	if d.Job != "" {
-		videoJob, err = n.videoJob(ctx, d.Job)
+		videoJob, err = n.readVideoJob(ctx, d.Job)
 		var netErr *network.Error
 		if errors.As(err, &netErr) && netErr.Class == network.Rejected { // the job is unknown
 			videoJob, err = job{State: jobFailed, Error: netErr.Code}, nil
@@ -104,8 +104,8 @@ func (j job) failure() *network.Error {
 	}
 }
 
-// videoJob returns the state of a job. The request needs no token.
-func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
+// readVideoJob returns the state of a job. The request needs no token.
+func (n *Network) readVideoJob(ctx context.Context, id string) (job, error) {
 	var response struct {
 		Status job `json:"jobStatus"`
 	}
@@ -271,13 +271,13 @@ func (n *Network) serviceError(err error) error {
 	if !errors.As(err, &netErr) {
 		return err
 	}
-	changed := *netErr
-	changed.Host = n.opts.VideoURL
+	newErr := *netErr
+	newErr.Host = n.opts.VideoURL
 	switch {
 	case isQuotaUsed(netErr):
-		changed.Class, changed.RetryAt = network.QuotaExceeded, n.quotaEnd()
+		newErr.Class, newErr.RetryAt = network.QuotaExceeded, n.quotaEnd()
 	case netErr.Class == network.ReconnectRequired, netErr.Class == network.RefreshRequired:
-		changed.Class = network.Transient
+		newErr.Class = network.Transient
 	}
-	return &changed
+	return &newErr
 }

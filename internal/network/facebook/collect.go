@@ -68,15 +68,15 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	if picture := page.Picture.Data; !picture.Silhouette {
 		out.Picture = network.WebURL(picture.URL)
 	}
-	posts, truncated, err := n.posts(ctx, g, since, limit)
+	posts, truncated, err := n.listPosts(ctx, g, since, limit)
 	out.Truncated = truncated
 	if err != nil {
 		return out, err
 	}
 	metrics := graph.MetricsReader{
 		Names: insightMetrics,
-		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Metrics, error) {
-			return n.graph.Insights(ctx, n.newCall(g, http.MethodGet, post+"/insights", nil, nil), metrics)
+		Fetch: func(ctx context.Context, postID string, metrics []string) (graph.Metrics, error) {
+			return n.graph.Insights(ctx, n.newCall(g, http.MethodGet, postID+"/insights", nil, nil), metrics)
 		},
 	}
 	for _, p := range posts {
@@ -84,17 +84,17 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 			out.Truncated = true
 			continue
 		}
-		figures, err := metrics.Read(ctx, p.format(), p.ID)
+		insights, err := metrics.Read(ctx, p.format(), p.ID)
 		if err != nil {
 			return out, err
 		}
-		out.Posts = append(out.Posts, n.collectedPost(p, figures))
+		out.Posts = append(out.Posts, n.collectedPost(p, insights))
 	}
 	return out, nil
 }
 
 // posts lists the Page's posts with their counts, or without counts if Facebook rejects them.
-func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, limit int) ([]countedPost, bool, error) {
+func (n *Network) listPosts(ctx context.Context, g network.Grant, since time.Time, limit int) ([]countedPost, bool, error) {
 	list := func(fields string) ([]countedPost, bool, error) {
 		return graph.ListSince(ctx, n.graph,
 			n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{"fields": {fields}}, nil), since, limit,
@@ -122,12 +122,12 @@ func (n *Network) collectedPost(p countedPost, insights graph.Metrics) network.C
 	return out
 }
 
-func (p countedPost) format() string {
-	if len(p.Attachments.Data) == 0 {
+func (c countedPost) format() string {
+	if len(c.Attachments.Data) == 0 {
 		return network.FormatText
 	}
-	switch kind := p.Attachments.Data[0].Type; {
-	case strings.HasPrefix(kind, "video") && strings.Contains(p.Permalink, "/reel/"):
+	switch kind := c.Attachments.Data[0].Type; {
+	case strings.HasPrefix(kind, "video") && strings.Contains(c.Permalink, "/reel/"):
 		return network.FormatReel
 	case kind == "album":
 		return network.FormatCarousel

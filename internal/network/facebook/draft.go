@@ -38,18 +38,18 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 		return network.PlanFirstComment(i)
 	}
 	o := i.Content.Options
-	p := draft{
+	d := draft{
 		IsFacebook: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
 		Format: postOptions(o).Format, Place: postOptions(o).Place,
 		Title: strings.ToValidUTF8(i.Content.TitleOn(platform), "\uFFFD"),
 	}
-	if p.isStory() {
-		p.Text, p.Reel = "", p.isVideo()
-		return drafts.Plan(p)
+	if d.isStory() {
+		d.Text, d.Reel = "", d.isVideo()
+		return drafts.Plan(d)
 	}
-	p.Reel = isReel(p.Media)
-	p.Link = link(p.Text, o, p.Media)
-	return drafts.Plan(p)
+	d.Reel = isReel(d.Media)
+	d.Link = previewLink(d.Text, o, d.Media)
+	return drafts.Plan(d)
 }
 
 // content returns the planned content with the options that decide whether it can be published.

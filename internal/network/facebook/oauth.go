@@ -67,7 +67,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err != nil {
 		return network.Grant{}, err
 	}
-	page, err := n.page(ctx, person, g.Account)
+	page, err := n.findPage(ctx, person, g.Account)
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -76,22 +76,22 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 
 // page returns a Page with its token. A Page of a business portfolio may not be in the person's list of Pages, so a
 // separate call reads it. The error is of class ReconnectRequired if the person may not post on the Page.
-func (n *Network) page(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
+func (n *Network) findPage(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
 	pages, _, err := n.login().OwnPages(ctx, person, pageFields)
 	if err != nil {
 		return graph.Page{}, err
 	}
 	i := slices.IndexFunc(pages, func(p graph.Page) bool { return p.ID == id })
-	if i >= 0 && mayPost(pages[i]) {
+	if i >= 0 && canPost(pages[i]) {
 		return pages[i], nil
 	}
 	var p graph.Page
 	if i < 0 {
 		p, err = n.login().Page(ctx, person, id, pageFields)
 	}
-	netErr, failing := errors.AsType[*network.Error](err)
+	netErr, ok := errors.AsType[*network.Error](err)
 	switch {
-	case failing && !graph.IsMissing(netErr):
+	case ok && !graph.IsMissing(netErr):
 		return graph.Page{}, err
 	case p.ID != id || p.Access == "":
 		return graph.Page{}, &network.Error{
@@ -127,7 +127,7 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 	}
 	var candidates []network.Candidate
 	for _, p := range pages {
-		if mayPost(p) {
+		if canPost(p) {
 			candidates = append(candidates, network.Candidate{Grant: pageGrant(person, p),
 				DisplayName: network.Clip(p.Name, maxName)})
 		}
@@ -168,9 +168,9 @@ func noTaskError() *network.Error {
 	}
 }
 
-// mayPost reports whether the person may post on a Page. It reports true if Facebook does not return the person's
+// canPost reports whether the person may post on a Page. It reports true if Facebook does not return the person's
 // tasks.
-func mayPost(p graph.Page) bool { return p.Tasks == nil || slices.Contains(p.Tasks, createContentTask) }
+func canPost(p graph.Page) bool { return p.Tasks == nil || slices.Contains(p.Tasks, createContentTask) }
 
 // pageGrant returns the person's grant with the Page's token.
 func pageGrant(person network.Grant, p graph.Page) network.Grant {

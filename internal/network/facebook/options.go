@@ -35,8 +35,8 @@ func checkOptions(c network.Content) []network.Problem {
 	return problems
 }
 
-// link returns the link that the post shows with a preview, or "" if there is none.
-func link(text string, o network.Options, media []network.Media) string {
+// previewLink returns the previewLink that the post shows with a preview, or "" if there is none.
+func previewLink(text string, o network.Options, media []network.Media) string {
 	if len(media) > 0 {
 		return ""
 	}

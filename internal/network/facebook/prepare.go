@@ -28,30 +28,30 @@ func (n *Network) Prepare(
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return 0, n.advance(ctx, g, p, files) })
 }
 
-func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
-	if p.isReady() {
-		return n.verifyVideo(ctx, g, p, files)
+func (n *Network) advance(ctx context.Context, g network.Grant, d *draft, files network.Files) error {
+	if d.isReady() {
+		return n.verifyVideo(ctx, g, d, files)
 	}
-	if err := network.BlockingError(n.Check(p.content())); err != nil {
+	if err := network.BlockingError(n.Check(d.content())); err != nil {
 		return err
 	}
 	var err error
-	if p.isVideo() {
-		err = n.upload(ctx, g, p, files)
+	if d.isVideo() {
+		err = n.upload(ctx, g, d, files)
 	} else {
-		p.Photos, err = n.photos(ctx, g, p.Media, files)
+		d.Photos, err = n.uploadPhotos(ctx, g, d.Media, files)
 	}
-	p.PreparedAt = n.opts.Now().UTC()
+	d.PreparedAt = n.opts.Now().UTC()
 	return err
 }
 
 // photos uploads the images and returns the IDs of the unpublished photos.
-func (n *Network) photos(
+func (n *Network) uploadPhotos(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {
 	var ids []string
 	for _, m := range media {
-		id, err := n.photo(ctx, g, m, files)
+		id, err := n.uploadPhoto(ctx, g, m, files)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (n *Network) photos(
 	return ids, nil
 }
 
-func (n *Network) photo(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
+func (n *Network) uploadPhoto(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
 	address, err := files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), n.opts.Now().Add(photoLinkLifetime))
 	if err != nil {
 		return "", network.FileError(err)

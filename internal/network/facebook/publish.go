@@ -24,17 +24,17 @@ func (n *Network) Commit(
 	if network.IsFirstComment(d) {
 		return n.comments.Commit(ctx, g, d)
 	}
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	switch {
-	case p.isVideo():
-		return n.finish(ctx, g, p)
-	case p.isStory():
-		return n.publishPhotoStory(ctx, g, p)
+	case prepared.isVideo():
+		return n.finish(ctx, g, prepared)
+	case prepared.isStory():
+		return n.publishPhotoStory(ctx, g, prepared)
 	}
-	params, err := p.params()
+	params, err := prepared.params()
 	if err != nil {
 		return network.Receipt{}, network.PermanentError(err)
 	}
@@ -69,11 +69,11 @@ func (d draft) params() (url.Values, error) {
 	for i, id := range d.Photos {
 		attached[i] = map[string]string{"media_fbid": id}
 	}
-	written, err := json.Marshal(attached)
+	encoded, err := json.Marshal(attached)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the photos: %w", err)
 	}
-	params.Set("attached_media", string(written))
+	params.Set("attached_media", string(encoded))
 	return params, nil
 }
 
@@ -94,7 +94,7 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 			Err: errors.New("finishing an upload: the response does not confirm success"),
 		}
 	}
-	if videoState, err := n.state(ctx, g, p.Video); err == nil && videoState.isPublished() {
+	if videoState, err := n.readState(ctx, g, p.Video); err == nil && videoState.isPublished() {
 		return n.videoReceipt(p, videoState), nil
 	}
 	processingErr := n.processingError(statusProcessing)
@@ -106,20 +106,20 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 }
 
 // confirmRejection returns err. If err is a rejection but the video may be published, its class becomes OutcomeUnknown.
-func (n *Network) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
+func (n *Network) confirmRejection(ctx context.Context, g network.Grant, d draft, err error) error {
 	rejection, ok := errors.AsType[*network.Error](err)
 	if !ok || rejection.Status == 0 ||
 		!slices.Contains([]network.ErrorClass{network.Rejected, network.RejectedMedia, network.Duplicate}, rejection.Class) {
 		return err
 	}
-	videoState, err := n.state(ctx, g, p.Video)
+	videoState, err := n.readState(ctx, g, d.Video)
 	if err == nil && (videoState.Status.Video == statusUploading || videoState.Status.Video == statusUploadComplete ||
-		p.isUnfinished(videoState) && !p.Finished) {
+		d.isUnfinished(videoState) && !d.Finished) {
 		return rejection
 	}
-	uncertain := *rejection
-	uncertain.Class = network.OutcomeUnknown
-	return &uncertain
+	newErr := *rejection
+	newErr.Class = network.OutcomeUnknown
+	return &newErr
 }
 
 // processingError returns the error for a publication that Facebook is still processing.
@@ -130,8 +130,8 @@ func (n *Network) processingError(code string) *network.Error {
 }
 
 // videoReceipt returns the receipt of a published video. Facebook does not report the time of publication.
-func (n *Network) videoReceipt(p draft, videoState state) network.Receipt {
-	return network.Receipt{ID: p.Video, Permalink: n.absoluteURL(videoState.Permalink)}
+func (n *Network) videoReceipt(d draft, videoState state) network.Receipt {
+	return network.Receipt{ID: d.Video, Permalink: n.absoluteURL(videoState.Permalink)}
 }
 
 // absoluteURL adds the host to a permalink that has no host. Facebook returns such permalinks for videos.

@@ -13,13 +13,13 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// The format of reels. Meta requires the aspect ratio 9:16. reelSlack is tolerated because sizes are whole pixels,
+// The format of reels. Meta requires the aspect ratio 9:16. reelTolerance is tolerated because sizes are whole pixels,
 // which matters for small videos.
 //
 // Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 const (
 	reelRatio       = 9.0 / 16
-	reelSlack       = 0.02
+	reelTolerance   = 0.02
 	minReelWidth    = 540
 	minReelDuration = 3 * time.Second
 	maxReelDuration = 90 * time.Second
@@ -33,7 +33,7 @@ func isReel(media []network.Media) bool {
 	}
 	m := media[0]
 	ratio := float64(m.Width) / float64(m.Height)
-	return ratio > reelRatio*(1-reelSlack) && ratio < reelRatio*(1+reelSlack) && m.Width >= minReelWidth &&
+	return ratio > reelRatio*(1-reelTolerance) && ratio < reelRatio*(1+reelTolerance) && m.Width >= minReelWidth &&
 		m.Duration >= minReelDuration && m.Duration <= maxReelDuration
 }
 
@@ -51,21 +51,21 @@ func checkVertical(media []network.Media) []network.Problem {
 }
 
 // reelCall returns a call that starts or finishes the upload of a reel or of a story's video.
-func (n *Network) reelCall(g network.Grant, p draft, params url.Values, out any) graph.Call {
+func (n *Network) reelCall(g network.Grant, d draft, params url.Values, out any) graph.Call {
 	edge := "/video_reels"
-	if p.isStory() {
+	if d.isStory() {
 		edge = "/video_stories"
 	}
 	return n.newCall(g, http.MethodPost, g.Account+edge, params, out)
 }
 
 // uploadReel sends the video in one request. The reel is published when the upload is finished.
-func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, file network.File) error {
+func (n *Network) uploadReel(ctx context.Context, g network.Grant, d *draft, file network.File) error {
 	var newUpload struct {
 		Video   string `json:"video_id"`
 		Address string `json:"upload_url"`
 	}
-	if err := n.graph.Do(ctx, n.reelCall(g, *p, url.Values{"upload_phase": {"start"}}, &newUpload)); err != nil {
+	if err := n.graph.Do(ctx, n.reelCall(g, *d, url.Values{"upload_phase": {"start"}}, &newUpload)); err != nil {
 		return err
 	}
 	path, ok := strings.CutPrefix(newUpload.Address, n.opts.UploadHost+"/")
@@ -92,26 +92,26 @@ func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, fil
 	if !response.Success {
 		return network.InvalidResponse(errors.New("uploading a reel: the response does not confirm success"))
 	}
-	p.Video = newUpload.Video
-	p.Uploads++
+	d.Video = newUpload.Video
+	d.Uploads++
 	return nil
 }
 
 // finishCall returns the call that publishes an uploaded video.
-func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
+func (n *Network) finishCall(g network.Grant, d draft, out any) graph.Call {
 	params := url.Values{"upload_phase": {"finish"}}
-	if p.Text != "" {
-		params.Set("description", p.Text)
+	if d.Text != "" {
+		params.Set("description", d.Text)
 	}
-	p.addOptions(params)
-	if p.Reel {
-		params.Set("video_id", p.Video)
-		if !p.isStory() {
+	d.addOptions(params)
+	if d.Reel {
+		params.Set("video_id", d.Video)
+		if !d.isStory() {
 			params.Set("video_state", "PUBLISHED")
 		}
-		return n.reelCall(g, p, params, out)
+		return n.reelCall(g, d, params, out)
 	}
-	params.Set("upload_session_id", p.Session)
+	params.Set("upload_session_id", d.Session)
 	return n.videoCall(g, params, out)
 }
 

@@ -27,25 +27,25 @@ func (n *Network) Resolve(
 	if network.IsFirstComment(d) {
 		return n.comments.Resolve(ctx, g, d, history)
 	}
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	switch {
-	case p.isVideo():
-		return n.resolveVideo(ctx, g, p, history)
-	case p.isStory():
-		return n.resolvePhotoStory(ctx, g, p, history)
+	case prepared.isVideo():
+		return n.resolveVideo(ctx, g, prepared, history)
+	case prepared.isStory():
+		return n.resolvePhotoStory(ctx, g, prepared, history)
 	}
 	searchStart := n.opts.Now() // Read the time before the search, because a post may appear during the search.
-	posts, truncated, err := n.findPosts(ctx, g, p, p.PreparedAt.Add(-clockSkew))
+	posts, truncated, err := n.findPosts(ctx, g, prepared, prepared.PreparedAt.Add(-clockSkew))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	posts = slices.DeleteFunc(posts, func(l listedPost) bool { return history.BelongsToOther(l.ID, l.Permalink) })
 	if len(posts) > 1 { // Posts that are older than the draft belong to other publications, unless the clocks differ.
 		posts = slices.DeleteFunc(posts, func(l listedPost) bool {
-			return graph.ParseTime(l.Created).Before(p.PreparedAt.Truncate(time.Second))
+			return graph.ParseTime(l.Created).Before(prepared.PreparedAt.Truncate(time.Second))
 		})
 	}
 	switch {
@@ -85,10 +85,10 @@ func (n *Network) absentAfter(
 // published only once. If the video is not found, the verdict is Unknown, because Facebook reports missing access in
 // the same way.
 func (n *Network) resolveVideo(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	searchStart := n.opts.Now()
-	videoState, err := n.state(ctx, g, p.Video)
+	videoState, err := n.readState(ctx, g, d.Video)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -102,10 +102,10 @@ func (n *Network) resolveVideo(
 		return network.Absent, network.Receipt{}, lostUploadError(videoState.Status.Video)
 	case statusProcessing, statusReady:
 		if videoState.isPublished() {
-			return network.Published, n.videoReceipt(p, videoState), nil
+			return network.Published, n.videoReceipt(d, videoState), nil
 		}
 		// Facebook checks a reel after the end of the upload, and may report the previous state until then.
-		if unheard := history.Undecided || history.First.IsZero(); p.isUnfinished(videoState) && unheard && !p.Finished {
+		if undecided := history.Undecided || history.First.IsZero(); d.isUnfinished(videoState) && undecided && !d.Finished {
 			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), searchStart, history)
 		}
 		return network.Unknown, network.Receipt{}, n.unpublishedError(videoState)
@@ -143,7 +143,7 @@ type listedPost struct {
 // findPosts returns the posts since the given time that match the draft. It also reports whether there may be more
 // matches.
 func (n *Network) findPosts(
-	ctx context.Context, g network.Grant, p draft, since time.Time,
+	ctx context.Context, g network.Grant, d draft, since time.Time,
 ) ([]listedPost, bool, error) {
 	call := n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{
 		"fields": {"id,message,created_time,permalink_url,attachments"},
@@ -152,18 +152,18 @@ func (n *Network) findPosts(
 		return graph.ParseTime(l.Created)
 	})
 	return slices.DeleteFunc(posts, func(l listedPost) bool {
-		return !graph.IsID(l.ID) || !l.matches(p) || graph.ParseTime(l.Created).Before(since)
+		return !graph.IsID(l.ID) || !l.matches(d) || graph.ParseTime(l.Created).Before(since)
 	}), truncated, err
 }
 
 // matches reports whether a post has the draft's text and number of photos. It ignores white space, because the network
 // may change it.
-func (l listedPost) matches(p draft) bool {
-	return network.SameWords(l.Message, p.Text) && l.photos() == len(p.Photos)
+func (l listedPost) matches(d draft) bool {
+	return network.SameWords(l.Message, d.Text) && l.countPhotos() == len(d.Photos)
 }
 
 // photos returns the number of photos in a post. The image in a link preview does not count.
-func (l listedPost) photos() int {
+func (l listedPost) countPhotos() int {
 	count := 0
 	for _, a := range l.Attachments.Data {
 		if parts := len(a.Parts.Data); parts > 0 {

@@ -17,16 +17,16 @@ import (
 // does not create a second story.
 //
 // Source: https://developers.facebook.com/docs/page-stories-api
-func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
+func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, d draft) (network.Receipt, error) {
 	var response struct {
 		Success bool   `json:"success"`
 		Post    string `json:"post_id"`
 	}
-	c := n.newCall(g, http.MethodPost, g.Account+"/photo_stories", url.Values{"photo_id": {p.Photos[0]}}, &response)
+	c := n.newCall(g, http.MethodPost, g.Account+"/photo_stories", url.Values{"photo_id": {d.Photos[0]}}, &response)
 	c.Purpose = network.PurposeCommit
 	if err := n.graph.Do(ctx, c); err != nil {
 		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Class == network.Duplicate {
-			return network.Receipt{}, usedPhotoError(p, *netErr)
+			return network.Receipt{}, usedPhotoError(d, *netErr)
 		}
 		return network.Receipt{}, err
 	}
@@ -68,28 +68,28 @@ func (s listedStory) receipt() network.Receipt {
 // photo only once, and rejects later calls. After such a rejection, the verdict is Published. The story's ID remains
 // unknown if the story is not listed.
 func (n *Network) resolvePhotoStory(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	searchStart := n.opts.Now() // Read the time before the search, because a story may appear during the search.
 	var response struct {
 		Data []listedStory `json:"data"`
 	}
-	since := strconv.FormatInt(p.PreparedAt.Add(-clockSkew).Unix(), 10)
+	since := strconv.FormatInt(d.PreparedAt.Add(-clockSkew).Unix(), 10)
 	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account+"/stories", url.Values{"since": {since}, "limit": {"100"}}, &response))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	at := slices.IndexFunc(response.Data, func(s listedStory) bool { return graph.IsID(s.Post) && s.Media == p.Photos[0] })
-	if at >= 0 {
-		return network.Published, response.Data[at].receipt(), nil
+	i := slices.IndexFunc(response.Data, func(s listedStory) bool { return graph.IsID(s.Post) && s.Media == d.Photos[0] })
+	if i >= 0 {
+		return network.Published, response.Data[i].receipt(), nil
 	}
-	if p.PhotoUsed {
+	if d.PhotoUsed {
 		return network.Published, network.Receipt{}, nil
 	}
 	return n.notFound(searchStart, history)
 }
 
 // fileLimits returns the limits on one of the post's files.
-func (n *Network) fileLimits(p draft, kind string) network.FileLimits {
-	return n.opts.Rules.ForOptions(platform, p.content().Options).FileLimits(kind)
+func (n *Network) fileLimits(d draft, kind string) network.FileLimits {
+	return n.opts.Rules.ForOptions(platform, d.content().Options).FileLimits(kind)
 }

@@ -25,14 +25,14 @@ const (
 
 // upload sends the video in the chunks that Facebook requests. The video remains unpublished until Commit finishes the
 // upload.
-func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
-	file, err := files.Open(ctx, p.Media[0].ID, n.fileLimits(*p, network.Video))
+func (n *Network) upload(ctx context.Context, g network.Grant, d *draft, files network.Files) error {
+	file, err := files.Open(ctx, d.Media[0].ID, n.fileLimits(*d, network.Video))
 	if err != nil {
 		return network.FileError(err)
 	}
 	defer file.Close()
-	if p.Reel {
-		return n.uploadReel(ctx, g, p, file)
+	if d.Reel {
+		return n.uploadReel(ctx, g, d, file)
 	}
 	var newUpload struct {
 		span
@@ -50,8 +50,8 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files n
 	if err := n.transfer(ctx, g, newUpload.Session, newUpload.span, file); err != nil {
 		return err
 	}
-	p.Video, p.Session = newUpload.Video, newUpload.Session
-	p.Uploads++
+	d.Video, d.Session = newUpload.Video, newUpload.Session
+	d.Uploads++
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 		case next.Start != offset || next.End <= next.Start || next.End > file.Size:
 			return network.InvalidResponse(errors.New("uploading: the network does not request the next part"))
 		}
-		body, err := n.chunk(g.AccessToken, session, next, file)
+		body, err := n.newChunkBody(g.AccessToken, session, next, file)
 		if err != nil {
 			return network.PermanentError(err)
 		}
@@ -94,7 +94,7 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 }
 
 // chunk returns a multipart form (RFC 7578) that contains a part of the file. The file is read while the form is sent.
-func (n *Network) chunk(token, session string, s span, file io.Reader) (*network.Body, error) {
+func (n *Network) newChunkBody(token, session string, s span, file io.Reader) (*network.Body, error) {
 	var envelope bytes.Buffer
 	form := multipart.NewWriter(&envelope)
 	fields := [][2]string{
@@ -116,11 +116,11 @@ func (n *Network) chunk(token, session string, s span, file io.Reader) (*network
 	if err := form.Close(); err != nil {
 		return nil, fmt.Errorf("encoding a chunk: %w", err)
 	}
-	written, size := envelope.Bytes(), s.End-s.Start
+	frame, size := envelope.Bytes(), s.End-s.Start
 	return &network.Body{
-		Reader: io.MultiReader(bytes.NewReader(written[:headSize]), io.LimitReader(file, size),
-			bytes.NewReader(written[headSize:])),
-		Type: form.FormDataContentType(), Size: int64(len(written)) + size,
+		Reader: io.MultiReader(bytes.NewReader(frame[:headSize]), io.LimitReader(file, size),
+			bytes.NewReader(frame[headSize:])),
+		Type: form.FormDataContentType(), Size: int64(len(frame)) + size,
 	}, nil
 }
 
@@ -165,7 +165,7 @@ type state struct {
 	} `json:"status"`
 }
 
-func (n *Network) state(ctx context.Context, g network.Grant, id string) (state, error) {
+func (n *Network) readState(ctx context.Context, g network.Grant, id string) (state, error) {
 	var videoState state
 	fields := url.Values{"fields": {"id,status,published,permalink_url"}}
 	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, id, fields, &videoState))
@@ -213,35 +213,35 @@ func (s state) failureReason() *network.Error {
 }
 
 // verifyVideo checks that an uploaded video can still be published, and uploads it again if Facebook has discarded it.
-func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
-	if !p.isVideo() {
+func (n *Network) verifyVideo(ctx context.Context, g network.Grant, d *draft, files network.Files) error {
+	if !d.isVideo() {
 		return nil
 	}
-	videoState, err := n.state(ctx, g, p.Video)
+	videoState, err := n.readState(ctx, g, d.Video)
 	netErr, ok := errors.AsType[*network.Error](err)
 	switch {
 	case ok && graph.IsMissing(netErr):
-		return n.uploadAgain(ctx, g, p, files, netErr)
+		return n.uploadAgain(ctx, g, d, files, netErr)
 	case err != nil:
 		return err
 	case videoState.isRejected():
 		return videoState.failureReason()
 	case videoState.Status.Video == statusExpired, videoState.Status.Video == statusUploadFailed:
-		return n.uploadAgain(ctx, g, p, files, lostUploadError(videoState.Status.Video))
+		return n.uploadAgain(ctx, g, d, files, lostUploadError(videoState.Status.Video))
 	}
 	return nil
 }
 
 // uploadAgain repeats the upload. After maxUploads uploads, it returns reason instead.
 func (n *Network) uploadAgain(
-	ctx context.Context, g network.Grant, p *draft, files network.Files, reason *network.Error,
+	ctx context.Context, g network.Grant, d *draft, files network.Files, reason *network.Error,
 ) error {
-	if p.Uploads >= maxUploads {
+	if d.Uploads >= maxUploads {
 		return reason
 	}
-	p.Video, p.Session, p.Finished = "", "", false
-	err := n.upload(ctx, g, p, files)
-	p.PreparedAt = n.opts.Now().UTC()
+	d.Video, d.Session, d.Finished = "", "", false
+	err := n.upload(ctx, g, d, files)
+	d.PreparedAt = n.opts.Now().UTC()
 	return err
 }
 

@@ -34,7 +34,7 @@ type listPage[T any] struct {
 // ListSince reads a list page by page, newest first. It stops at the first item that is older than since, after limit
 // items, or after maxCalls calls. It returns true if there may be more items. The function at returns an item's time.
 func ListSince[T any](
-	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
+	ctx context.Context, c *Client, call Call, since time.Time, limit int, timeOf func(T) time.Time,
 ) ([]T, bool, error) {
 	params, size := maps.Clone(call.Params), maxPageSize
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
@@ -43,11 +43,11 @@ func ListSince[T any](
 		var response listPage[T]
 		call.Params, call.Out = params, &response
 		var err error
-		if size, err = c.doSmaller(ctx, call, size); err != nil {
+		if size, err = c.doWithSmallerPages(ctx, call, size); err != nil {
 			return items, true, err
 		}
 		for _, item := range response.Data {
-			if when := at(item); when.Before(since) && !when.IsZero() {
+			if itemTime := timeOf(item); itemTime.Before(since) && !itemTime.IsZero() {
 				return items, false, nil
 			}
 			if len(items) >= limit {
@@ -64,9 +64,9 @@ func ListSince[T any](
 	return items, true, nil
 }
 
-// doSmaller reads a page of a list. The network rejects a page that contains too much data, so doSmaller halves the
+// doWithSmallerPages reads a page of a list. The network rejects a page that contains too much data, so doWithSmallerPages halves the
 // page size until the call succeeds. It returns the size that succeeded, to be used for the next pages.
-func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error) {
+func (c *Client) doWithSmallerPages(ctx context.Context, call Call, size int) (int, error) {
 	for ; ; size /= 2 {
 		call.Params.Set("limit", strconv.Itoa(size))
 		err := c.Do(ctx, call)
@@ -98,10 +98,10 @@ type insight struct {
 // metricValue is a number, or the sum of several named numbers. n is nil if the value has another format.
 type metricValue struct{ n *int64 }
 
-func (f *metricValue) UnmarshalJSON(text []byte) error {
+func (v *metricValue) UnmarshalJSON(text []byte) error {
 	var sum int64
 	if json.Unmarshal(text, &sum) == nil {
-		f.n = &sum
+		v.n = &sum
 		return nil
 	}
 	var parts map[string]int64
@@ -109,7 +109,7 @@ func (f *metricValue) UnmarshalJSON(text []byte) error {
 		for _, part := range parts {
 			sum += part
 		}
-		f.n = &sum
+		v.n = &sum
 	}
 	return nil
 }
@@ -118,8 +118,8 @@ func (f *metricValue) UnmarshalJSON(text []byte) error {
 type Metrics map[string]int64
 
 // Get returns a metric, or nil if the network did not provide it.
-func (f Metrics) Get(metric string) *int64 {
-	if n, ok := f[metric]; ok {
+func (m Metrics) Get(metric string) *int64 {
+	if n, ok := m[metric]; ok {
 		return network.NonNegative(&n)
 	}
 	return nil
@@ -165,7 +165,7 @@ type MetricsReader struct {
 }
 
 // Read returns the metrics of a post. If an error concerns only this post, the result is empty.
-func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, error) {
+func (m *MetricsReader) Read(ctx context.Context, kind, postID string) (Metrics, error) {
 	names, known := m.supported[kind]
 	if !known {
 		if m.rejectedPosts[kind] >= maxRejected {
@@ -173,9 +173,9 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 		}
 		names = m.Names
 	}
-	values, err := m.Fetch(ctx, post, names)
+	values, err := m.Fetch(ctx, postID, names)
 	if isRejection(err) && !known {
-		names, values, err = m.fetchEach(ctx, post)
+		names, values, err = m.fetchEach(ctx, postID)
 	}
 	switch {
 	case isRejection(err) || err == nil && len(names) == 0:
@@ -192,11 +192,11 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 }
 
 // fetchEach requests each metric separately. It returns the names and the values of the supported metrics.
-func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Metrics, error) {
+func (m *MetricsReader) fetchEach(ctx context.Context, postID string) ([]string, Metrics, error) {
 	var supported []string
 	metrics := Metrics{}
 	for _, name := range m.Names {
-		values, err := m.Fetch(ctx, post, []string{name})
+		values, err := m.Fetch(ctx, postID, []string{name})
 		switch {
 		case isRejection(err):
 			continue
@@ -253,9 +253,9 @@ func DowngradeMissingPermission(err error) error {
 	if !ok || !isMissingPermission(netErr) {
 		return err
 	}
-	changed := *netErr
-	changed.Class = network.AppNotApproved
-	return &changed
+	newErr := *netErr
+	newErr.Class = network.AppNotApproved
+	return &newErr
 }
 
 // FirstKnown returns first. If first is nil, it returns other.

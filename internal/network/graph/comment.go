@@ -34,8 +34,8 @@ type Comments struct {
 // isPostID reports whether an ID is the ID of a post. On Facebook, a post's ID consists of the IDs of the Page and the
 // post.
 func isPostID(id string) bool {
-	page, post, two := strings.Cut(id, "_")
-	return IsID(page) && (!two || IsID(post))
+	page, post, hasPostPart := strings.Cut(id, "_")
+	return IsID(page) && (!hasPostPart || IsID(post))
 }
 
 // Commit publishes the comment.
@@ -51,7 +51,7 @@ func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) 
 	call := c.NewCall(g, http.MethodPost, p.On+"/comments", url.Values{"message": {p.Text}}, &response)
 	call.Purpose = network.PurposeCommit
 	if err := c.Client.Do(ctx, call); err != nil {
-		return network.Receipt{}, c.withoutPermission(err)
+		return network.Receipt{}, c.rejectMissingPermission(err)
 	}
 	if !isPostID(response.ID) {
 		return network.Receipt{}, &network.Error{
@@ -61,17 +61,17 @@ func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) 
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// withoutPermission changes the class of an error from ReconnectRequired to Rejected if only a permission is missing,
+// rejectMissingPermission changes the class of an error from ReconnectRequired to Rejected if only a permission is missing,
 // because the account can still publish posts.
-func (c Comments) withoutPermission(err error) error {
+func (c Comments) rejectMissingPermission(err error) error {
 	e, ok := errors.AsType[*network.Error](err)
 	if !ok || e.Class != network.ReconnectRequired || !isPermissionCode(e.Code) {
 		return err
 	}
-	changed := *e
-	changed.Class, changed.Message = network.Rejected, fmt.Sprintf(
+	newErr := *e
+	newErr.Class, newErr.Message = network.Rejected, fmt.Sprintf(
 		"pressroom may not comment with this account. Reconnect it and allow comments (%s).", strings.Join(c.Permissions, " or "))
-	return &changed
+	return &newErr
 }
 
 // Resolve searches the comments on the post. If the comment is not listed, the verdict is Absent once ListingDelay has
@@ -88,9 +88,9 @@ func (c Comments) Resolve(
 	}
 	// Read the time before the search, because a comment may appear during the search.
 	search := network.CommentSearch{StartedAt: c.App.Now()}
-	search.Matches, search.Truncated, err = c.find(ctx, g, p, history)
+	search.Matches, search.Truncated, err = c.findComments(ctx, g, p, history)
 	if err != nil {
-		return network.Unknown, network.Receipt{}, c.withoutPermission(err)
+		return network.Unknown, network.Receipt{}, c.rejectMissingPermission(err)
 	}
 	return search.Verdict(history, time.Duration(c.App.ListingDelay))
 }
@@ -111,11 +111,11 @@ type listedComment struct {
 	} `json:"from"`
 }
 
-func (l listedComment) at() time.Time { return ParseTime(l.Timestamp + l.Created) }
+func (l listedComment) createdAt() time.Time { return ParseTime(l.Timestamp + l.Created) }
 
 // find returns the account's comments on the post that have the draft's text. It also reports whether there may be
 // more.
-func (c Comments) find(
+func (c Comments) findComments(
 	ctx context.Context, g network.Grant, p network.FirstComment, history network.CommitHistory,
 ) ([]network.Receipt, bool, error) {
 	var list listPage[listedComment]
@@ -127,7 +127,7 @@ func (c Comments) find(
 	var receipts []network.Receipt
 	since, truncated := p.PreparedAt.Add(-clockSkew), list.Paging.Next != ""
 	for _, l := range list.Data {
-		if l.at().Before(since) {
+		if l.createdAt().Before(since) {
 			truncated = false
 			continue
 		}
@@ -135,7 +135,7 @@ func (c Comments) find(
 		isOwn := l.From.ID == g.Account || strings.EqualFold(l.From.Username, g.Username) && g.Username != ""
 		if isOwn && isPostID(l.ID) && network.SameWords(l.Text+l.Message, p.Text) && !history.BelongsToOther(l.ID, l.Permalink) {
 			receipts = append(receipts, network.Receipt{
-				ID: l.ID, Permalink: network.WebURL(l.Permalink), At: l.at(),
+				ID: l.ID, Permalink: network.WebURL(l.Permalink), At: l.createdAt(),
 			})
 		}
 	}

@@ -80,7 +80,7 @@ type draft struct {
 	CreatedAt time.Time       `json:"made,omitzero"`       // when the newest containers were created
 	Replaced  int             `json:"builds,omitempty"`    // number of times that containers were replaced
 	// number of commits that failed because the network did not find the container
-	NotVisible int `json:"not_visible,omitempty"`
+	NotVisibleCount int `json:"not_visible,omitempty"`
 }
 
 // Platform returns the network's name in the API.
@@ -106,7 +106,7 @@ func (c *Containers) CheckWith(rules network.Rules, content network.Content) []n
 }
 
 // isStory reports whether the draft is a story.
-func (c *Containers) isStory(p draft) bool { return p.Options.IsStory(c.Names.Platform) }
+func (c *Containers) isStory(d draft) bool { return d.Options.IsStory(c.Names.Platform) }
 
 // Rules returns the limits that Check applies.
 func (c *Containers) Rules() network.Rules { return *c.App.Rules }
@@ -119,30 +119,30 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 // Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe, because they all
 // publish the same container, which Prepare creates.
 func (c *Containers) Plan(i network.Submission) (network.Draft, error) {
-	p := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
+	d := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
 	if c.Options.FilterOptions != nil {
-		p.Options = c.Options.FilterOptions(i.Content.Options)
+		d.Options = c.Options.FilterOptions(i.Content.Options)
 	}
-	if c.isStory(p) {
-		p.Text = ""
+	if c.isStory(d) {
+		d.Text = ""
 	}
 	if i.Reply != nil {
-		p.ReplyTo = i.Reply.Parent
+		d.ReplyTo = i.Reply.Parent
 	}
-	return c.drafts().Plan(p)
+	return c.drafts().Plan(d)
 }
 
 func (c *Containers) drafts() network.DraftCodec[draft] {
-	return network.DraftCodec[draft]{Kind: "a post on " + c.Names.Title, Validate: c.validate, IsPrepared: func(p draft) bool {
-		return IsID(p.Container)
+	return network.DraftCodec[draft]{Kind: "a post on " + c.Names.Title, Validate: c.validate, IsPrepared: func(d draft) bool {
+		return IsID(d.Container)
 	}}
 }
 
-func (c *Containers) validate(p draft) error {
-	if p.Network != c.Names.Platform {
+func (c *Containers) validate(d draft) error {
+	if d.Network != c.Names.Platform {
 		return fmt.Errorf("the draft does not belong to %s", c.Names.Title)
 	}
-	if p.ReplyTo != "" && (c.Names.Replies == "" || !IsID(p.ReplyTo)) {
+	if d.ReplyTo != "" && (c.Names.Replies == "" || !IsID(d.ReplyTo)) {
 		return fmt.Errorf("the draft cannot reply to a post on %s", c.Names.Title)
 	}
 	return nil
@@ -181,7 +181,7 @@ type container struct {
 
 // status reads a container's state. Instagram returns the state in status_code and a description in status. Threads
 // returns the state in status and a description of the error in error_message.
-func (c *Containers) status(ctx context.Context, g network.Grant, id string) (container, error) {
+func (c *Containers) readState(ctx context.Context, g network.Grant, id string) (container, error) {
 	var response struct {
 		Code    string `json:"status_code"`
 		Status  string `json:"status"`

@@ -45,8 +45,8 @@ func (e tokenError) class() network.ErrorClass {
 	return network.Rejected
 }
 
-// bySubcode maps error subcodes to classes. It takes precedence over byCode, because subcodes are more specific.
-var bySubcode = map[int]network.ErrorClass{
+// kindBySubcode maps error subcodes to classes. It takes precedence over entriesByCode, because subcodes are more specific.
+var classBySubcode = map[int]network.ErrorClass{
 	subcodeMissing: network.Transient, // the missing object is created again
 	2207006:        network.Transient,
 	2207008:        network.Transient,
@@ -77,7 +77,7 @@ var bySubcode = map[int]network.ErrorClass{
 	2207010: network.Rejected, // the text is too long
 }
 
-var byCode = map[int]network.ErrorClass{
+var classByCode = map[int]network.ErrorClass{
 	// failures of the network
 	-2: network.Transient, -1: network.Transient, 1: network.Transient, 2: network.Transient,
 	4: network.RateLimited, 17: network.RateLimited, 32: network.RateLimited, 341: network.RateLimited,
@@ -112,9 +112,9 @@ var pageClasses = map[int]network.ErrorClass{
 	2061006:     network.Rejected, // because of the link
 }
 
-// Subcode returns the class of an error with this subcode. It reports false if the subcode is unknown.
-func Subcode(code int) (network.ErrorClass, bool) {
-	class, known := bySubcode[code]
+// SubcodeClass returns the class of an error with this subcode. It reports false if the subcode is unknown.
+func SubcodeClass(code int) (network.ErrorClass, bool) {
+	class, known := classBySubcode[code]
 	return class, known
 }
 
@@ -148,25 +148,25 @@ func responseError(response network.Response, now time.Time) *network.Error {
 	return response.Rejection(network.Transient, "", "")
 }
 
-func (r apiError) class() network.ErrorClass {
-	if r.concernsApp() {
+func (e apiError) class() network.ErrorClass {
+	if e.concernsApp() {
 		return network.AppNotApproved
 	}
-	if class, known := bySubcode[r.Subcode]; known {
+	if class, known := classBySubcode[e.Subcode]; known {
 		return class
 	}
-	for _, number := range []int{r.Subcode, r.Code} {
+	for _, number := range []int{e.Subcode, e.Code} {
 		if class, known := pageClasses[number]; known {
 			return class
 		}
 	}
-	if class, known := byCode[r.Code]; known {
+	if class, known := classByCode[e.Code]; known {
 		return class
 	}
 	switch {
-	case r.Transient:
+	case e.Transient:
 		return network.Transient
-	case r.Code >= 200 && r.Code <= 299: // permissions
+	case e.Code >= 200 && e.Code <= 299: // permissions
 		return network.ReconnectRequired
 	}
 	return network.Rejected
@@ -175,9 +175,9 @@ func (r apiError) class() network.ErrorClass {
 // concernsApp reports whether only the operator can fix the problem: Meta blocked the app, has not approved it for this
 // request, or received a wrong secret. These errors have the same codes as account errors and differ only in the
 // message. The messages are undocumented, but were observed in production.
-func (r apiError) concernsApp() bool {
-	message := strings.ToLower(r.Message)
-	switch r.Code {
+func (e apiError) concernsApp() bool {
+	message := strings.ToLower(e.Message)
+	switch e.Code {
 	case 200:
 		return strings.HasPrefix(message, "api access ") // blocked, deactivated, disabled
 	case 100:
@@ -189,11 +189,11 @@ func (r apiError) concernsApp() bool {
 }
 
 // code returns the code and the subcode, such as "190" or "190/463".
-func (r apiError) code() string {
-	if r.Subcode == 0 {
-		return strconv.Itoa(r.Code)
+func (e apiError) code() string {
+	if e.Subcode == 0 {
+		return strconv.Itoa(e.Code)
 	}
-	return fmt.Sprintf("%d/%d", r.Code, r.Subcode)
+	return fmt.Sprintf("%d/%d", e.Code, e.Subcode)
 }
 
 // IsMissing reports whether an error means that the object does not exist or no longer exists.
@@ -213,24 +213,24 @@ func isUnknownObject(e *network.Error) bool {
 }
 
 // userText returns the network's message. It prefers the message that is meant for people.
-func (r apiError) userText() string {
-	if r.UserMessage != "" {
-		return r.UserMessage
+func (e apiError) userText() string {
+	if e.UserMessage != "" {
+		return e.UserMessage
 	}
-	return r.Message
+	return e.Message
 }
 
-// dayLong lists the codes of blocks that last a day or more.
-var dayLong = []int{codePolicy, codeLimited}
+// dayLongCodes lists the codes of blocks that last a day or more.
+var dayLongCodes = []int{codePolicy, codeLimited}
 
 // retryTime returns the earliest time to retry. Quotas and policy blocks are assumed to last a day, because the network
 // does not report how long they last.
-func (r apiError) retryTime(class network.ErrorClass, response network.Response, now time.Time) time.Time {
+func (e apiError) retryTime(class network.ErrorClass, response network.Response, now time.Time) time.Time {
 	switch {
 	case class == network.Processing:
 		return now.Add(notReadyWait).UTC()
-	case class == network.QuotaExceeded, class == network.RateLimited && slices.Contains(dayLong, r.Code),
-		class == network.RateLimited && slices.Contains(dayLong, r.Subcode):
+	case class == network.QuotaExceeded, class == network.RateLimited && slices.Contains(dayLongCodes, e.Code),
+		class == network.RateLimited && slices.Contains(dayLongCodes, e.Subcode):
 		return now.Add(maxWait).UTC()
 	case class == network.RateLimited:
 		return headerRetryTime(response, now)

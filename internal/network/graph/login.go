@@ -21,8 +21,8 @@ type Login struct {
 	ClientID     string
 	ClientSecret string
 	Version      string // API version
-	// time limit for reading the lists of all portfolios; if 0, portfolioTime applies
-	PortfolioTime time.Duration
+	// time limit for reading the lists of all portfolios; if 0, defaultPortfolioTimeout applies
+	PortfolioTimeout time.Duration
 }
 
 // SetConfig replaces the scopes in params with a configuration of Facebook Login for Business, which determines the

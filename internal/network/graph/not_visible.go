@@ -33,27 +33,27 @@ func isNotVisible(e *network.Error) bool {
 
 // countNotVisible returns the error for a commit that failed because the network did not find the container. The error
 // contains a draft whose counter of such commits is incremented.
-func (c *Containers) countNotVisible(p draft, e *network.Error) error {
-	p.NotVisible++
-	encoded, err := c.drafts().Encode(p)
+func (c *Containers) countNotVisible(d draft, e *network.Error) error {
+	d.NotVisibleCount++
+	encoded, err := c.drafts().Encode(d)
 	if err != nil {
 		return network.PermanentError(err)
 	}
-	changed := *e
-	changed.Draft = encoded
-	changed.RetryAt = c.App.Now().Add(time.Duration(min(p.NotVisible, maxNotVisible)) * notVisibleWait).UTC()
-	return &changed
+	newErr := *e
+	newErr.Draft = encoded
+	newErr.RetryAt = c.App.Now().Add(time.Duration(min(d.NotVisibleCount, maxNotVisible)) * notVisibleWait).UTC()
+	return &newErr
 }
 
 // resolveNotVisible returns the verdict for a container that the network did not find. If the post is not listed, the
 // container is published again, or replaced after maxNotVisible commits. The container is replaced only if no earlier
 // commit can still take effect, and if ListingDelay has passed since the last attempt.
 func (c *Containers) resolveNotVisible(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	searchStart := c.App.Now() // Read the time before the search, because a post may appear during the search.
 	listedBy := history.Last.Add(time.Duration(c.App.ListingDelay))
-	posts, err := c.findPosts(ctx, g, p, history)
+	posts, err := c.findPosts(ctx, g, d, history)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
@@ -65,7 +65,7 @@ func (c *Containers) resolveNotVisible(
 		receipt := posts[0].receipt()
 		receipt.MatchedByContent = true
 		return network.Published, receipt, nil
-	case p.NotVisible < maxNotVisible:
+	case d.NotVisibleCount < maxNotVisible:
 		return network.Absent, network.Receipt{}, nil
 	case searchStart.Before(listedBy):
 		return network.Unknown, network.Receipt{}, &network.Error{

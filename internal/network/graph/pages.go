@@ -15,11 +15,11 @@ import (
 const ScopeBusiness = "business_management"
 
 const (
-	pagesPerList     = "100"
-	maxPageLists     = 20 // maximum number of pages that are read of a list
-	maxBusinesses    = 200
-	portfolioReaders = 8                // concurrent requests
-	portfolioTime    = 30 * time.Second // time limit for reading the lists of all portfolios
+	pagesPerList            = "100"
+	maxListPages            = 20 // maximum number of pages that are read of a list
+	maxBusinesses           = 200
+	maxPortfolioReaders     = 8                // concurrent requests
+	defaultPortfolioTimeout = 30 * time.Second // time limit for reading the lists of all portfolios
 )
 
 // Page is a Facebook Page in the network's list for a person. Its texts are untrusted.
@@ -90,7 +90,7 @@ func incompleteListError(hasUnread, hasMore bool) error {
 // readPortfolios reads the lists of Pages in a person's business portfolios. Lists that the network refuses to return
 // are empty. Lists that are not read within the time limit are marked as incomplete.
 func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields string) []pageList {
-	timedCtx, cancel := context.WithTimeout(ctx, l.portfolioTime())
+	timedCtx, cancel := context.WithTimeout(ctx, l.portfolioTimeout())
 	defer cancel()
 	businesses, hasMore, err := readList[CreatedObject](timedCtx, l, person, "me/businesses", "id")
 	businesses = slices.DeleteFunc(businesses, func(b CreatedObject) bool { return !IsID(b.ID) })
@@ -120,11 +120,11 @@ func isRetryable(err error) bool {
 	}, netErr.Class)
 }
 
-func (l Login) portfolioTime() time.Duration {
-	if l.PortfolioTime > 0 {
-		return l.PortfolioTime
+func (l Login) portfolioTimeout() time.Duration {
+	if l.PortfolioTimeout > 0 {
+		return l.PortfolioTimeout
 	}
-	return portfolioTime
+	return defaultPortfolioTimeout
 }
 
 // pageList is the result of reading a list of Pages.
@@ -134,10 +134,10 @@ type pageList struct {
 	err     error
 }
 
-// readEdges reads several lists of Pages. It reads portfolioReaders lists at a time, and returns them in the order of
+// readEdges reads several lists of Pages. It reads maxPortfolioReaders lists at a time, and returns them in the order of
 // the edges.
 func (l Login) readEdges(ctx context.Context, person network.Grant, edges []string, fields string) []pageList {
-	lists, slots := make([]pageList, len(edges)), make(chan struct{}, portfolioReaders)
+	lists, slots := make([]pageList, len(edges)), make(chan struct{}, maxPortfolioReaders)
 	var wg sync.WaitGroup
 	for i, edge := range edges {
 		slots <- struct{}{}
@@ -162,18 +162,18 @@ func (p Page) isUnusable() bool { return !IsID(p.ID) || p.Access == "" }
 // appendNew adds the usable Pages that were not found before.
 func appendNew(list, pages []Page) []Page {
 	for _, p := range pages {
-		if !p.isUnusable() && !slices.ContainsFunc(list, func(f Page) bool { return f.ID == p.ID }) {
+		if !p.isUnusable() && !slices.ContainsFunc(list, func(other Page) bool { return other.ID == p.ID }) {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
-// readList reads at most maxPageLists pages of a list. It also reports whether the list may have more items.
+// readList reads at most maxListPages pages of a list. It also reports whether the list may have more items.
 func readList[T any](ctx context.Context, l Login, person network.Grant, path, fields string) ([]T, bool, error) {
 	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
 	var items []T
-	for range maxPageLists {
+	for range maxListPages {
 		var response listPage[T]
 		if err := l.get(ctx, person, path, params, &response); err != nil {
 			return items, false, err

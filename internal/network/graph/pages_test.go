@@ -97,7 +97,7 @@ func TestPagesOfManyPortfolios(t *testing.T) {
 func TestSlowPortfolio(t *testing.T) {
 	t.Parallel()
 	login, person, _ := agency(t, 3, nothing, "1001")
-	login.PortfolioTime = time.Second
+	login.PortfolioTimeout = time.Second
 	found, err := login.Pages(t.Context(), person, "id,access_token")
 	if len(found) != 2 || !errors.Is(err, network.ErrMoreAccounts) {
 		t.Errorf("%d Pages, %v", len(found), err)

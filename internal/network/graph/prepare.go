@@ -30,66 +30,66 @@ func (c *Containers) Prepare(
 
 // advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
 func (c *Containers) advance(
-	ctx context.Context, g network.Grant, p *draft, files network.Files,
+	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (time.Duration, error) {
-	if p.NotVisible >= maxNotVisible {
-		return c.discardContainers(p, notVisibleError())
+	if d.NotVisibleCount >= maxNotVisible {
+		return c.discardContainers(d, notVisibleError())
 	}
-	if p.Container == "" {
-		if err := network.BlockingError(c.Check(network.Content{Text: p.Text, Media: p.Media, Options: p.Options})); err != nil {
+	if d.Container == "" {
+		if err := network.BlockingError(c.Check(network.Content{Text: d.Text, Media: d.Media, Options: d.Options})); err != nil {
 			return 0, err
 		}
 	}
-	if len(p.Media) > 1 && p.Container == "" {
-		if wait, err := c.createItems(ctx, g, p, files); wait > 0 || err != nil {
+	if len(d.Media) > 1 && d.Container == "" {
+		if wait, err := c.createItems(ctx, g, d, files); wait > 0 || err != nil {
 			return wait, err
 		}
 	}
-	if p.Container == "" {
-		params, err := c.postParams(ctx, p, files)
+	if d.Container == "" {
+		params, err := c.postParams(ctx, d, files)
 		if err != nil {
 			return 0, err
 		}
-		p.Container, err = c.create(ctx, g, params)
+		d.Container, err = c.create(ctx, g, params)
 		if c.Observe != nil {
-			c.Observe(p.Text, err)
+			c.Observe(d.Text, err)
 		}
 		if err != nil {
-			return 0, p.creationError(params, err)
+			return 0, d.creationError(params, err)
 		}
-		p.CreatedAt = c.App.Now().UTC()
+		d.CreatedAt = c.App.Now().UTC()
 	}
-	return c.checkReady(ctx, g, p, p.Container)
+	return c.checkReady(ctx, g, d, d.Container)
 }
 
 // creationError returns the error for creating the post's container. If the network does not know an object that an
 // option names, such as the quoted post, it rejects the post. Otherwise, the error is temporary. The unknown object can
 // then be the account, if a permission is missing. It can also be an item of a carousel or the post before a reply,
 // which the network may not find for some seconds.
-func (p draft) creationError(params url.Values, err error) error {
+func (d draft) creationError(params url.Values, err error) error {
 	namesObject := params.Has("quote_post_id") || params.Has("location_id")
 	netErr, ok := errors.AsType[*network.Error](err)
-	if !ok || netErr.Class != network.Transient || !namesObject || p.ReplyTo != "" || len(p.Items) > 0 || !isUnknownObject(netErr) {
+	if !ok || netErr.Class != network.Transient || !namesObject || d.ReplyTo != "" || len(d.Items) > 0 || !isUnknownObject(netErr) {
 		return err
 	}
-	changed := *netErr
-	changed.Class = network.Rejected
-	return &changed
+	newErr := *netErr
+	newErr.Class = network.Rejected
+	return &newErr
 }
 
 // createItems creates the containers for a carousel's media and waits until they are ready.
 func (c *Containers) createItems(
-	ctx context.Context, g network.Grant, p *draft, files network.Files,
+	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (time.Duration, error) {
-	if len(p.Items) == 0 {
+	if len(d.Items) == 0 {
 		var items []string
-		for i, m := range p.Media {
-			params, err := c.mediaParams(ctx, *p, m, files, true)
+		for i, m := range d.Media {
+			params, err := c.mediaParams(ctx, *d, m, files, true)
 			if err != nil {
 				return 0, err
 			}
 			if c.Options.ItemParams != nil {
-				maps.Copy(params, c.Options.ItemParams(p.Options, p.Media, i))
+				maps.Copy(params, c.Options.ItemParams(d.Options, d.Media, i))
 			}
 			params.Set("is_carousel_item", "true")
 			id, err := c.create(ctx, g, params)
@@ -98,10 +98,10 @@ func (c *Containers) createItems(
 			}
 			items = append(items, id)
 		}
-		p.Items, p.CreatedAt = items, c.App.Now().UTC()
+		d.Items, d.CreatedAt = items, c.App.Now().UTC()
 	}
-	for _, id := range p.Items {
-		if wait, err := c.checkReady(ctx, g, p, id); wait > 0 || err != nil {
+	for _, id := range d.Items {
+		if wait, err := c.checkReady(ctx, g, d, id); wait > 0 || err != nil {
 			return wait, err
 		}
 	}
@@ -109,39 +109,39 @@ func (c *Containers) createItems(
 }
 
 // postParams returns the parameters of the post's container.
-func (c *Containers) postParams(ctx context.Context, p *draft, files network.Files) (url.Values, error) {
+func (c *Containers) postParams(ctx context.Context, d *draft, files network.Files) (url.Values, error) {
 	var params url.Values
 	switch {
-	case len(p.Media) > 1:
-		params = url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(p.Items, ",")}}
-	case len(p.Media) == 1:
+	case len(d.Media) > 1:
+		params = url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(d.Items, ",")}}
+	case len(d.Media) == 1:
 		var err error
-		if params, err = c.mediaParams(ctx, *p, p.Media[0], files, false); err != nil {
+		if params, err = c.mediaParams(ctx, *d, d.Media[0], files, false); err != nil {
 			return nil, err
 		}
 	default:
 		params = url.Values{"media_type": {"TEXT"}}
 	}
-	if err := c.addOptions(ctx, params, p, files); err != nil {
+	if err := c.addOptions(ctx, params, d, files); err != nil {
 		return nil, err
 	}
-	if p.Text != "" {
-		params.Set(c.Names.Text, p.Text)
+	if d.Text != "" {
+		params.Set(c.Names.Text, d.Text)
 	}
-	if p.ReplyTo != "" {
-		params.Set("reply_to_id", p.ReplyTo)
+	if d.ReplyTo != "" {
+		params.Set("reply_to_id", d.ReplyTo)
 	}
 	return params, nil
 }
 
 // addOptions adds the parameters for the post's options to the parameters of its container.
-func (c *Containers) addOptions(ctx context.Context, params url.Values, p *draft, files network.Files) error {
+func (c *Containers) addOptions(ctx context.Context, params url.Values, d *draft, files network.Files) error {
 	if c.Options.Params == nil {
 		return nil
 	}
 	cover := ""
 	if c.Options.Cover != nil {
-		if id := c.Options.Cover(p.Options, p.Media); id != 0 {
+		if id := c.Options.Cover(d.Options, d.Media); id != 0 {
 			var err error
 			cover, err = files.Link(ctx, id, c.App.Rules.FileLimits(network.Image), c.App.Now().Add(mediaLinkLifetime))
 			if err != nil {
@@ -149,20 +149,20 @@ func (c *Containers) addOptions(ctx context.Context, params url.Values, p *draft
 			}
 		}
 	}
-	maps.Copy(params, c.Options.Params(p.Options, p.Media, cover))
+	maps.Copy(params, c.Options.Params(d.Options, d.Media, cover))
 	return nil
 }
 
 // mediaParams returns a container's parameters for one image or video.
 func (c *Containers) mediaParams(
-	ctx context.Context, p draft, m network.Media, files network.Files, inCarousel bool,
+	ctx context.Context, d draft, m network.Media, files network.Files, inCarousel bool,
 ) (url.Values, error) {
-	limits := c.App.Rules.ForOptions(c.Names.Platform, p.Options).FileLimits(m.Kind)
+	limits := c.App.Rules.ForOptions(c.Names.Platform, d.Options).FileLimits(m.Kind)
 	address, err := files.Link(ctx, m.ID, limits, c.App.Now().Add(mediaLinkLifetime))
 	if err != nil {
 		return nil, network.FileError(err)
 	}
-	return c.MediaParams(p.Options, m, address, inCarousel), nil
+	return c.MediaParams(d.Options, m, address, inCarousel), nil
 }
 
 // create returns the ID of a new container. If the response is lost, the container remains unused and expires.
@@ -184,14 +184,14 @@ func (c *Containers) create(ctx context.Context, g network.Grant, params url.Val
 }
 
 // checkReady returns 0 if a container is ready. Otherwise, it returns the time until the next check.
-func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, id string) (time.Duration, error) {
-	status, err := c.status(ctx, g, id)
-	netErr, failing := errors.AsType[*network.Error](err)
+func (c *Containers) checkReady(ctx context.Context, g network.Grant, d *draft, id string) (time.Duration, error) {
+	status, err := c.readState(ctx, g, id)
+	netErr, ok := errors.AsType[*network.Error](err)
 	switch {
-	case failing && isNotVisible(netErr) && c.App.Now().Sub(p.CreatedAt) < newContainerTime:
+	case ok && isNotVisible(netErr) && c.App.Now().Sub(d.CreatedAt) < newContainerTime:
 		return minPollInterval, nil
-	case failing && (isNotVisible(netErr) || IsMissing(netErr)):
-		return c.discardContainers(p, netErr)
+	case ok && (isNotVisible(netErr) || IsMissing(netErr)):
+		return c.discardContainers(d, netErr)
 	}
 	if err != nil {
 		return 0, err
@@ -200,26 +200,26 @@ func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, 
 	case stateFinished, statePublished:
 		return 0, nil
 	case stateInProgress:
-		return max(minPollInterval, min(c.App.Now().Sub(p.CreatedAt), maxPollInterval)), nil
+		return max(minPollInterval, min(c.App.Now().Sub(d.CreatedAt), maxPollInterval)), nil
 	case stateExpired:
-		return c.discardContainers(p, &network.Error{Class: network.Transient, Status: http.StatusOK, Code: stateExpired})
+		return c.discardContainers(d, &network.Error{Class: network.Transient, Status: http.StatusOK, Code: stateExpired})
 	case stateError:
 		reason, retryable := c.FailureReason(status.reason)
 		if !retryable {
 			return 0, reason
 		}
-		return c.discardContainers(p, reason)
+		return c.discardContainers(d, reason)
 	}
 	return 0, network.InvalidResponse(errUnknownState)
 }
 
 // discardContainers removes all containers from the draft, so that the next call creates new containers. After
 // maxReplacements replacements, it returns reason instead.
-func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Duration, error) {
-	if p.Replaced >= maxReplacements {
+func (c *Containers) discardContainers(d *draft, reason *network.Error) (time.Duration, error) {
+	if d.Replaced >= maxReplacements {
 		return 0, reason
 	}
-	p.Replaced++
-	p.Container, p.Items, p.CreatedAt, p.NotVisible = "", nil, time.Time{}, 0
-	return minPollInterval << p.Replaced, nil
+	d.Replaced++
+	d.Container, d.Items, d.CreatedAt, d.NotVisibleCount = "", nil, time.Time{}, 0
+	return minPollInterval << d.Replaced, nil
 }

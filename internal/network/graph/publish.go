@@ -25,18 +25,18 @@ const (
 func (c *Containers) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
-	p, err := c.drafts().DecodePrepared(d)
+	prepared, err := c.drafts().DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	var response CreatedObject
-	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Publish), url.Values{"creation_id": {p.Container}}, &response)
+	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Publish), url.Values{"creation_id": {prepared.Container}}, &response)
 	call.Purpose = network.PurposeCommit
 	if err := c.Client.Do(ctx, call); err != nil {
 		if netErr, ok := errors.AsType[*network.Error](err); ok && isNotVisible(netErr) {
-			return network.Receipt{}, c.countNotVisible(p, netErr)
+			return network.Receipt{}, c.countNotVisible(prepared, netErr)
 		}
-		return network.Receipt{}, c.confirmRejection(ctx, g, p, err)
+		return network.Receipt{}, c.confirmRejection(ctx, g, prepared, err)
 	}
 	if !IsID(response.ID) {
 		return network.Receipt{}, &network.Error{
@@ -48,16 +48,16 @@ func (c *Containers) Commit(
 
 // confirmRejection returns err. If err is a rejection or a missing permission, but the container may be published, it
 // changes the class to OutcomeUnknown.
-func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
+func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, d draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)
 	if !ok || responseError.Status == 0 || !mayContradictState(responseError) {
 		return err
 	}
-	status, err := c.status(ctx, g, p.Container)
+	status, err := c.readState(ctx, g, d.Container)
 	if err != nil || status.state == statePublished || status.state == stateExpired {
-		uncertain := *responseError
-		uncertain.Class = network.OutcomeUnknown
-		return &uncertain
+		newErr := *responseError
+		newErr.Class = network.OutcomeUnknown
+		return &newErr
 	}
 	return responseError
 }
@@ -83,23 +83,23 @@ func mayContradictState(e *network.Error) bool {
 func (c *Containers) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := c.drafts().DecodePrepared(d)
+	prepared, err := c.drafts().DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	status, err := c.status(ctx, g, p.Container)
-	netErr, failing := errors.AsType[*network.Error](err)
-	hidden := failing && isNotVisible(netErr)
+	status, err := c.readState(ctx, g, prepared.Container)
+	netErr, ok := errors.AsType[*network.Error](err)
+	notVisible := ok && isNotVisible(netErr)
 	switch {
-	case p.NotVisible > 0 && (hidden || status.state == stateFinished):
-		return c.resolveNotVisible(ctx, g, p, history)
-	case hidden, failing && (IsMissing(netErr) || lacksStatus(netErr)):
-		return c.resolveMissing(ctx, g, p, history, err)
+	case prepared.NotVisibleCount > 0 && (notVisible || status.state == stateFinished):
+		return c.resolveNotVisible(ctx, g, prepared, history)
+	case notVisible, ok && (IsMissing(netErr) || lacksStatus(netErr)):
+		return c.resolveMissing(ctx, g, prepared, history, err)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	}
 	if status.state == statePublished {
-		return c.resolvePublished(ctx, g, p, history)
+		return c.resolvePublished(ctx, g, prepared, history)
 	}
 	return c.verdict(status)
 }
@@ -134,9 +134,9 @@ func lacksStatus(e *network.Error) bool {
 // resolvePublished finds the ID of a published post. If listing the posts fails temporarily or is rate limited, it
 // returns the error. After other errors, the receipt is empty.
 func (c *Containers) resolvePublished(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.findPost(ctx, g, p, history)
+	receipt, err := c.findPost(ctx, g, d, history)
 	netErr, ok := errors.AsType[*network.Error](err)
 	if ok && (netErr.Class == network.Transient || netErr.Class == network.RateLimited) {
 		return network.Unknown, network.Receipt{}, err
@@ -147,9 +147,9 @@ func (c *Containers) resolvePublished(
 // resolveMissing searches for the post of a container that no longer exists. If it does not find the post, the verdict
 // is Unknown.
 func (c *Containers) resolveMissing(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory, cause error,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory, cause error,
 ) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.findPost(ctx, g, p, history)
+	receipt, err := c.findPost(ctx, g, d, history)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
@@ -176,9 +176,9 @@ type listedPost struct {
 // findPost searches the posts that were published since the container was created. The receipt is empty unless exactly
 // one post matches.
 func (c *Containers) findPost(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) (network.Receipt, error) {
-	posts, err := c.findPosts(ctx, g, p, history)
+	posts, err := c.findPosts(ctx, g, d, history)
 	if err != nil || len(posts) != 1 {
 		return network.Receipt{}, err
 	}
@@ -187,18 +187,18 @@ func (c *Containers) findPost(
 
 // findPosts returns the posts that were published since the container was created and match the draft.
 func (c *Containers) findPosts(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) ([]listedPost, error) {
 	var response struct {
 		Data []listedPost `json:"data"`
 	}
-	since := p.CreatedAt.Add(-clockSkew)
+	since := d.CreatedAt.Add(-clockSkew)
 	edge, fields := c.Names.Edge, "id,"+c.Names.Text+",timestamp,permalink,media_type"
 	params := url.Values{"since": {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize}}
 	switch {
-	case p.ReplyTo != "":
+	case d.ReplyTo != "":
 		edge, fields = c.Names.Replies, fields+",replied_to"
-	case c.isStory(p): // The list contains one day's stories and has no time parameter.
+	case c.isStory(d): // The list contains one day's stories and has no time parameter.
 		edge = c.Names.Stories
 		params.Del("since")
 	}
@@ -208,7 +208,7 @@ func (c *Containers) findPosts(
 		return nil, err
 	}
 	return slices.DeleteFunc(response.Data, func(l listedPost) bool {
-		return !IsID(l.ID) || !l.matches(p) || history.BelongsToOther(l.ID, l.Permalink) ||
+		return !IsID(l.ID) || !l.matches(d) || history.BelongsToOther(l.ID, l.Permalink) ||
 			ParseTime(l.Timestamp).Before(since)
 	}), nil
 }
@@ -218,19 +218,19 @@ func (l listedPost) receipt() network.Receipt {
 }
 
 // matches reports whether the listed post may be the draft's post. It ignores white space, because networks change it.
-func (l listedPost) matches(p draft) bool {
-	return l.RepliedTo.ID == p.ReplyTo && network.SameWords(cmp.Or(l.Text, l.Caption), p.Text) &&
-		(l.Type == "" || l.Type == p.listedType())
+func (l listedPost) matches(d draft) bool {
+	return l.RepliedTo.ID == d.ReplyTo && network.SameWords(cmp.Or(l.Text, l.Caption), d.Text) &&
+		(l.Type == "" || l.Type == d.listedType())
 }
 
 // listedType returns the media type with which the networks list the post.
-func (p draft) listedType() string {
+func (d draft) listedType() string {
 	switch {
-	case len(p.Media) > 1:
+	case len(d.Media) > 1:
 		return "CAROUSEL_ALBUM"
-	case len(p.Media) == 0:
+	case len(d.Media) == 0:
 		return "TEXT_POST"
-	case p.Media[0].Kind == network.Video:
+	case d.Media[0].Kind == network.Video:
 		return "VIDEO"
 	}
 	return "IMAGE"

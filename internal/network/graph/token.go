@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// IssuedAt is the key in Grant.Extra for the time when the token was issued, in the format of RFC 3339.
-const IssuedAt = "issued_at"
+// IssuedAtKey is the key in Grant.Extra for the time when the token was issued, in the format of RFC 3339.
+const IssuedAtKey = "issued_at"
 
 const minRenewalAge = 24 * time.Hour // the networks renew only tokens that are at least this old
 
@@ -72,12 +72,12 @@ func ApplyToken(g network.Grant, t network.Token, now time.Time) network.Grant {
 	if g.Extra == nil {
 		g.Extra = map[string]string{}
 	}
-	g.Extra[IssuedAt] = now.UTC().Format(time.RFC3339)
+	g.Extra[IssuedAtKey] = now.UTC().Format(time.RFC3339)
 	return g
 }
 
 // IsTooRecent reports whether the grant's token is so new that the network would not renew it yet.
 func IsTooRecent(g network.Grant, now time.Time) bool {
-	issued, err := time.Parse(time.RFC3339, g.Extra[IssuedAt])
+	issued, err := time.Parse(time.RFC3339, g.Extra[IssuedAtKey])
 	return err == nil && now.Sub(issued) < minRenewalAge
 }

@@ -15,15 +15,15 @@ var _ network.AppChecker = (*Network)(nil)
 var (
 	scopeRequirements = []network.RequiredScope{
 		{Scope: "instagram_business_basic", Effect: network.CannotConnect},
-		{Scope: instagramPublish, Effect: network.CannotPublish},
+		{Scope: scopeInstagramPublish, Effect: network.CannotPublish},
 		{Scope: "instagram_business_manage_insights", Effect: network.MetricsMissing},
-		{Scope: instagramComments, Effect: network.CommentsMissing},
+		{Scope: scopeInstagramComments, Effect: network.CommentsMissing},
 	}
 	facebookScopeRequirements = []network.RequiredScope{
 		{Scope: "instagram_basic", Effect: network.CannotConnect},
-		{Scope: facebookPublish, Effect: network.CannotPublish},
+		{Scope: scopeFacebookPublish, Effect: network.CannotPublish},
 		{Scope: "instagram_manage_insights", Effect: network.MetricsMissing},
-		{Scope: facebookComments, Effect: network.CommentsMissing},
+		{Scope: scopeFacebookComments, Effect: network.CommentsMissing},
 		{Scope: "pages_show_list", Effect: network.CannotConnect},
 		{Scope: "pages_read_engagement", Effect: network.CannotConnect},
 		{Scope: graph.ScopeBusiness, Effect: "accounts of a business portfolio cannot be found"},

@@ -58,8 +58,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	metrics := graph.MetricsReader{
 		Names: insightMetrics,
-		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Metrics, error) {
-			return n.Client.Insights(ctx, n.NewCall(g, http.MethodGet, post+"/insights", nil, nil), metrics)
+		Fetch: func(ctx context.Context, postID string, metrics []string) (graph.Metrics, error) {
+			return n.Client.Insights(ctx, n.NewCall(g, http.MethodGet, postID+"/insights", nil, nil), metrics)
 		},
 	}
 	for _, m := range posts {
@@ -67,11 +67,11 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 			out.Truncated = true
 			continue
 		}
-		figures, err := metrics.Read(ctx, m.format(), m.ID)
+		insights, err := metrics.Read(ctx, m.format(), m.ID)
 		if err != nil {
 			return out, err
 		}
-		out.Posts = append(out.Posts, m.collectedPost(figures))
+		out.Posts = append(out.Posts, m.collectedPost(insights))
 	}
 	return out, nil
 }

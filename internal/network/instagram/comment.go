@@ -10,15 +10,15 @@ import (
 
 // The permission to comment, for each sign-in method. People can decline it.
 const (
-	instagramComments = "instagram_business_manage_comments"
-	facebookComments  = "instagram_manage_comments"
+	scopeInstagramComments = "instagram_business_manage_comments"
+	scopeFacebookComments  = "instagram_manage_comments"
 )
 
 // newComments returns the implementation of first comments. Instagram lists comments newest first by default.
 func newComments(c *graph.Containers) graph.Comments {
 	return graph.Comments{
 		Client: c.Client, App: c.App, NewCall: c.NewCall, Fields: []string{"text", "timestamp"},
-		Permissions: []string{instagramComments, facebookComments},
+		Permissions: []string{scopeInstagramComments, scopeFacebookComments},
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // Keys in Grant.Extra, for accounts that are connected with Facebook Login. The person's token is stored in Extra
 // instead of RefreshToken, because the Page's token works without it.
 const (
-	pageID    = "page"
-	userToken = "user_token"
+	pageIDKey    = "page"
+	userTokenKey = "user_token"
 )
 
 func (n *Network) login() graph.Login {
@@ -38,7 +38,7 @@ func (n *Network) exchangeFacebook(
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
 		return nil, err
 	}
-	if err := network.RequireScopes(person.Scopes, facebookPublish); err != nil {
+	if err := network.RequireScopes(person.Scopes, scopeFacebookPublish); err != nil {
 		return nil, err
 	}
 	if person.Holder, err = n.login().Holder(ctx, person); err != nil {
@@ -50,7 +50,7 @@ func (n *Network) exchangeFacebook(
 	}
 	var candidates []network.Candidate
 	for _, p := range pages {
-		if c, ok := candidate(pageGrant(person, p), p.Instagram); ok {
+		if c, ok := newCandidate(pageGrant(person, p), p.Instagram); ok {
 			candidates = append(candidates, c)
 		}
 	}
@@ -78,18 +78,18 @@ func (n *Network) extendToken(ctx context.Context, person network.Grant, token s
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
 	g.AccessToken = p.Access
-	g.Extra = map[string]string{pageID: p.ID, userToken: person.AccessToken, graph.IssuedAt: person.Extra[graph.IssuedAt]}
+	g.Extra = map[string]string{pageIDKey: p.ID, userTokenKey: person.AccessToken, graph.IssuedAtKey: person.Extra[graph.IssuedAtKey]}
 	return g
 }
 
 // refreshFacebook exchanges the person's token for a new token and uses the new token to request the Page's token. The
 // error is of class ReconnectRequired if the person no longer has access to the Page.
 func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network.Grant, error) {
-	id := g.Extra[pageID]
+	id := g.Extra[pageIDKey]
 	if !graph.IsID(id) {
 		return network.Grant{}, network.PermanentError(errors.New("the grant has no Page"))
 	}
-	person, err := n.extendToken(ctx, g, g.Extra[userToken])
+	person, err := n.extendToken(ctx, g, g.Extra[userTokenKey])
 	if err != nil {
 		return network.Grant{}, err
 	}

@@ -87,8 +87,8 @@ func New(opts Options) *Network {
 }
 
 func (o Options) withDefaults() Options {
-	o.App = o.WithDefaults(platform, "instagram_business_basic", instagramPublish, "instagram_business_manage_insights",
-		instagramComments)
+	o.App = o.WithDefaults(platform, "instagram_business_basic", scopeInstagramPublish, "instagram_business_manage_insights",
+		scopeInstagramComments)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.TokenHost = strings.TrimRight(cmp.Or(o.TokenHost, defaultToken), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
@@ -96,7 +96,7 @@ func (o Options) withDefaults() Options {
 	f := &o.Facebook
 	if len(f.Scopes) == 0 {
 		f.Scopes = []string{
-			"instagram_basic", facebookPublish, "instagram_manage_insights", facebookComments, "pages_show_list", "pages_read_engagement",
+			"instagram_basic", scopeFacebookPublish, "instagram_manage_insights", scopeFacebookComments, "pages_show_list", "pages_read_engagement",
 			graph.ScopeBusiness,
 		}
 	}
@@ -152,7 +152,7 @@ func containerError(status string) (*network.Error, bool) {
 		Err:     errors.New("the network could not process the container"),
 	}
 	number, _ := strconv.Atoi(netErr.Code)
-	class, known := graph.Subcode(number)
+	class, known := graph.SubcodeClass(number)
 	switch {
 	case slices.Contains(fetchSubcodes, number): // After a few retries, the file counts as unusable.
 		netErr.Class = network.RejectedMedia

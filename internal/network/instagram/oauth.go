@@ -13,8 +13,8 @@ import (
 
 // The permission to publish, for each sign-in method. People can decline it.
 const (
-	instagramPublish = "instagram_business_content_publish"
-	facebookPublish  = "instagram_content_publish"
+	scopeInstagramPublish = "instagram_business_content_publish"
+	scopeFacebookPublish  = "instagram_content_publish"
 )
 
 const maxName = 200 // characters kept of a name
@@ -70,7 +70,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if len(shortLived.Permissions) > 0 {
 		scopes = shortLived.Permissions
 	}
-	if err := network.RequireScopes(scopes, instagramPublish); err != nil {
+	if err := network.RequireScopes(scopes, scopeInstagramPublish); err != nil {
 		return nil, err
 	}
 	longLived, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
@@ -105,15 +105,15 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	if me.UserID != "" {
 		me.ID = me.UserID
 	}
-	found, ok := candidate(g, me.InstagramAccount)
+	found, ok := newCandidate(g, me.InstagramAccount)
 	if !ok {
 		return nil, network.InvalidResponse(errors.New("reading the account: the response has no id or name"))
 	}
 	return []network.Candidate{found}, nil
 }
 
-// candidate returns an account with its grant. It reports false if the account's ID or username is missing.
-func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bool) {
+// newCandidate returns an account with its grant. It reports false if the account's ID or username is missing.
+func newCandidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bool) {
 	g.Account, g.Username = p.ID, network.Clip(p.Username, maxName)
 	return network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)}, graph.IsID(p.ID) && p.Username != ""
 }
@@ -133,7 +133,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 // requests the holder again.
 func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	if g.Kind == kindFacebook {
-		g.AccessToken = g.Extra[userToken]
+		g.AccessToken = g.Extra[userTokenKey]
 		who, err := n.login().Holder(ctx, g)
 		if err != nil {
 			return ""

@@ -91,14 +91,14 @@ func optionParams(o network.Options, media []network.Media, cover string) url.Va
 	}
 	if !o.IsStory(platform) {
 		if len(opts.Collaborators) > 0 {
-			params.Set("collaborators", encode(opts.Collaborators))
+			params.Set("collaborators", encodeJSON(opts.Collaborators))
 		}
 		if opts.LocationID != "" {
 			params.Set("location_id", opts.LocationID)
 		}
 	}
 	if len(opts.UserTags) > 0 && len(media) == 1 {
-		params.Set("user_tags", encode(tags(opts.UserTags, isImage(media[0]))))
+		params.Set("user_tags", encodeJSON(prepareTags(opts.UserTags, isImage(media[0]))))
 	}
 	return params
 }
@@ -114,7 +114,7 @@ func setReelParams(params url.Values, o network.InstagramOptions, cover string) 
 		params.Set("audio_name", name)
 	}
 	if o.GraduationStrategy != "" {
-		params.Set("trial_params", encode(map[string]string{"graduation_strategy": o.GraduationStrategy}))
+		params.Set("trial_params", encodeJSON(map[string]string{"graduation_strategy": o.GraduationStrategy}))
 	}
 }
 
@@ -125,12 +125,12 @@ func itemParams(o network.Options, media []network.Media, item int) url.Values {
 	if len(opts.UserTags) == 0 || slices.IndexFunc(media, isImage) != item {
 		return nil
 	}
-	return url.Values{"user_tags": {encode(tags(opts.UserTags, true))}}
+	return url.Values{"user_tags": {encodeJSON(prepareTags(opts.UserTags, true))}}
 }
 
-// tags returns a copy of userTags. For an image, it keeps the positions and sets missing coordinates to 0.5. For a
+// prepareTags returns a copy of userTags. For an image, it keeps the positions and sets missing coordinates to 0.5. For a
 // video, it removes the positions.
-func tags(userTags []network.InstagramUserTag, withPositions bool) []network.InstagramUserTag {
+func prepareTags(userTags []network.InstagramUserTag, withPositions bool) []network.InstagramUserTag {
 	out := slices.Clone(userTags)
 	for i := range out {
 		if !withPositions {
@@ -146,8 +146,8 @@ func tags(userTags []network.InstagramUserTag, withPositions bool) []network.Ins
 	return out
 }
 
-// encode encodes a parameter as JSON, which the API expects for lists and objects.
-func encode(value any) string {
+// encodeJSON encodes a parameter as JSON, which the API expects for lists and objects.
+func encodeJSON(value any) string {
 	encoded, _ := json.Marshal(value) //nolint:errchkjson // strings and finite numbers
 	return string(encoded)
 }

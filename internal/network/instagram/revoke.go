@@ -12,5 +12,5 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Kind != kindFacebook {
 		return network.ErrRevokeUnsupported
 	}
-	return n.login().RevokePermissions(ctx, g.Server, g.Holder, g.Extra[userToken])
+	return n.login().RevokePermissions(ctx, g.Server, g.Holder, g.Extra[userTokenKey])
 }

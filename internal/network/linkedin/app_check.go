@@ -16,7 +16,7 @@ var _ network.AppChecker = (*Network)(nil)
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	var findings []network.Finding
 	for _, kind := range n.Kinds() {
-		_, err := n.inspect(ctx, n.app(kind), "none")
+		_, err := n.inspectToken(ctx, n.appFor(kind), "none")
 		findings = append(findings, network.CredentialsFinding(platform, kind, err))
 	}
 	return findings
@@ -32,7 +32,7 @@ type tokenInfo struct {
 // inspect returns the network's description of a token.
 //
 // Source: https://learn.microsoft.com/linkedin/shared/authentication/token-introspection
-func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token string) (tokenInfo, error) {
+func (n *Network) inspectToken(ctx context.Context, app network.OAuthApp, token string) (tokenInfo, error) {
 	const path = "oauth/v2/introspectToken"
 	response, err := n.client.Do(ctx, network.Call{
 		Purpose: network.PurposeAuthorize, Name: path, Method: http.MethodPost, URL: n.opts.AuthorizeHost + "/" + path,
@@ -52,22 +52,22 @@ func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token strin
 // CheckAccount reports whether the account's token is valid, and which required scopes it has.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	const subject = "access token"
-	info, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.AccessToken)
+	info, err := n.inspectToken(ctx, n.appFor(g.Extra[appKey]), g.AccessToken)
 	if err == nil && !info.Active {
 		err = &network.Error{Class: network.ReconnectRequired, Status: http.StatusOK, Code: network.Clip(info.Status, maxName)}
 	}
 	if err != nil {
 		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
-	findings := network.CheckScopes(scopes(info.Scope), n.requiredScopes(g)...)
+	findings := network.CheckScopes(splitScopes(info.Scope), n.requiredScopes(g)...)
 	for i := range findings {
 		if findings[i].Result == network.CheckFailed {
 			findings[i].NextStep = network.NextStep(platform, "")
 		}
 	}
 	findings = append([]network.Finding{{Subject: subject, Result: network.CheckPassed}}, findings...)
-	findings = append(findings, n.checkVersion(ctx, g, scopes(info.Scope)))
-	if g.Kind != organization && !slices.Contains(scopes(info.Scope), scopeReadPosts) {
+	findings = append(findings, n.checkVersion(ctx, g, splitScopes(info.Scope)))
+	if g.Kind != organization && !slices.Contains(splitScopes(info.Scope), scopeReadPosts) {
 		findings = append(findings, network.Finding{
 			Subject: "list of a member's posts", Result: network.CheckUnclear,
 			Detail: "The app lacks " + scopeReadPosts + ", like nearly all apps. If the response to a post is lost, the post has to be " +
@@ -113,7 +113,7 @@ func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
 		}
 	}
 	identityScope := scopeOpenID
-	if g.Extra[usedApp] == kindCompany {
+	if g.Extra[appKey] == kindCompany {
 		identityScope = scopeBasicProfile
 	}
 	return []network.RequiredScope{

@@ -50,11 +50,11 @@ func (c *optionCheck) checkArticle() {
 // completeArticle sets a missing title and uploads the article's image. LinkedIn does not read the page, so an article
 // needs a title. If the title is missing, the title and a missing description are read from the page. If the page
 // cannot be read, the title is the name of its host.
-func (n *Network) completeArticle(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
-	if p.Article == nil {
+func (n *Network) completeArticle(ctx context.Context, g network.Grant, d *draft, files network.Files) error {
+	if d.Article == nil {
 		return nil
 	}
-	article := *p.Article
+	article := *d.Article
 	if article.Title == "" && n.opts.ReadPage != nil {
 		// a card without the page's own texts is better than no post
 		if page, err := n.opts.ReadPage(ctx, article.Source); err == nil {
@@ -69,11 +69,11 @@ func (n *Network) completeArticle(ctx context.Context, g network.Grant, p *draft
 			article.Title = u.Hostname()
 		}
 	}
-	p.Article = &article
+	d.Article = &article
 	if article.ThumbnailMediaID == 0 {
 		return nil
 	}
 	var err error
-	p.Thumbnail, err = n.uploadOne(ctx, g, network.Media{ID: article.ThumbnailMediaID, Kind: network.Image}, files)
+	d.Thumbnail, err = n.uploadOne(ctx, g, network.Media{ID: article.ThumbnailMediaID, Kind: network.Image}, files)
 	return err
 }

@@ -27,20 +27,20 @@ var _ network.Collector = (*Network)(nil)
 // picture.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var collection network.Collection
-	collection.Picture, collection.NoPicture = n.picture(ctx, g)
+	collection.Picture, collection.NoPicture = n.readPicture(ctx, g)
 	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
 		return collection, &network.Error{
 			Class: network.AppNotApproved, Code: scopeReadPosts, Err: errors.New("a member's posts cannot be listed"),
 		}
 	}
-	posts, truncated, err := n.ownPosts(ctx, g, since, limit)
+	posts, truncated, err := n.listOwnPosts(ctx, g, since, limit)
 	collected := collection
 	collected.Posts, collected.Truncated = network.Newest(posts, since, limit), truncated
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
 	if g.Kind == organization {
-		if collected.Followers, err = n.followers(ctx, g); err == nil || network.IsWithheld(err) {
+		if collected.Followers, err = n.readFollowers(ctx, g); err == nil || network.IsWithheld(err) {
 			err = n.addStatistics(ctx, g, collected.Posts)
 		}
 	} else {
@@ -52,9 +52,9 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// ownPosts returns the author's posts since a time, newest first. It returns true if posts may be missing: there are
+// listOwnPosts returns the author's posts since a time, newest first. It returns true if posts may be missing: there are
 // too many, or some are not published yet.
-func (n *Network) ownPosts(
+func (n *Network) listOwnPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) ([]network.CollectedPost, bool, error) {
 	var posts []network.CollectedPost
@@ -110,7 +110,7 @@ func (l listedPost) format() string {
 
 // picture returns the URL of a member's picture, and true if the member has no picture. The results are zero for
 // organizations, without the scope, and after a failed call, which must not end the collection.
-func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
+func (n *Network) readPicture(ctx context.Context, g network.Grant) (string, bool) {
 	if g.Kind == organization || !slices.Contains(g.Scopes, scopeOpenID) {
 		return "", false
 	}
@@ -125,7 +125,7 @@ func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 }
 
 // followers returns the number of an organization's followers.
-func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
+func (n *Network) readFollowers(ctx context.Context, g network.Grant) (*int64, error) {
 	var response struct {
 		Followers *int64 `json:"firstDegreeSize"`
 	}
@@ -173,7 +173,7 @@ func (n *Network) addStatisticsBatch(
 	}
 	call := n.newFinder(g, "organizationalEntityShareStatistics")
 	call.URL += "?q=organizationalEntity&organizationalEntity=" + url.QueryEscape(g.Account) + "&" + list + "=" +
-		restList(urns)
+		encodeRestList(urns)
 	if _, err := n.do(ctx, g, call, &response); err != nil {
 		return err
 	}
@@ -189,9 +189,9 @@ func (n *Network) addStatisticsBatch(
 	return nil
 }
 
-// restList returns URNs as a list of the Rest.li protocol 2.0. The list cannot be a value of url.Values, because its
+// encodeRestList returns URNs as a list of the Rest.li protocol 2.0. The list cannot be a value of url.Values, because its
 // brackets and commas must not be escaped.
-func restList(urns []string) string {
+func encodeRestList(urns []string) string {
 	escaped := make([]string, len(urns))
 	for i, urn := range urns {
 		escaped[i] = url.QueryEscape(urn)
@@ -226,7 +226,7 @@ func (n *Network) addMemberMetrics(ctx context.Context, g network.Grant, posts [
 			if rejectedMetrics[metric.query] {
 				continue
 			}
-			count, err := n.memberMetric(ctx, g, posts[i].ID, metric.query)
+			count, err := n.readMemberMetric(ctx, g, posts[i].ID, metric.query)
 			if err != nil && !network.IsWithheld(err) {
 				return err
 			}
@@ -237,7 +237,7 @@ func (n *Network) addMemberMetrics(ctx context.Context, g network.Grant, posts [
 	return nil
 }
 
-func (n *Network) memberMetric(ctx context.Context, g network.Grant, urn, query string) (*int64, error) {
+func (n *Network) readMemberMetric(ctx context.Context, g network.Grant, urn, query string) (*int64, error) {
 	var response struct {
 		Elements []struct {
 			Count *int64 `json:"count"`

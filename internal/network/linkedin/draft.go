@@ -26,13 +26,13 @@ type draft struct {
 var drafts = network.DraftCodec[draft]{Kind: "a LinkedIn post", Validate: draft.validate, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text, the media and the options. The network supports no client-chosen keys.
-func (n *Network) Plan(i network.Submission) (network.Draft, error) {
-	if i.Reply != nil {
-		return network.PlanFirstComment(i)
+func (n *Network) Plan(s network.Submission) (network.Draft, error) {
+	if s.Reply != nil {
+		return network.PlanFirstComment(s)
 	}
 	return drafts.Plan(draft{
-		IsLinkedIn: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		PlannedAt: i.FirstSubmittedAt.UTC(), draftOptions: newDraftOptions(i.Content),
+		IsLinkedIn: true, Text: strings.ToValidUTF8(s.Content.Text, "\uFFFD"), Media: s.Content.Media,
+		PlannedAt: s.FirstSubmittedAt.UTC(), draftOptions: newDraftOptions(s.Content),
 	})
 }
 

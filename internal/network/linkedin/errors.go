@@ -45,13 +45,13 @@ func (n *Network) responseError(response network.Response, g network.Grant) *net
 }
 
 // class returns the class of the error, mostly based on the status. renewable means that the grant can be refreshed.
-func (r apiError) class(status int, renewable bool) network.ErrorClass {
+func (e apiError) class(status int, renewable bool) network.ErrorClass {
 	switch {
 	case status == http.StatusUnauthorized && renewable: // if the token was revoked, the refresh fails
 		return network.RefreshRequired
 	case status == http.StatusUnauthorized:
 		return network.ReconnectRequired
-	case status == http.StatusForbidden && strings.Contains(r.Message, "Unpermitted"): // fields in the request
+	case status == http.StatusForbidden && strings.Contains(e.Message, "Unpermitted"): // fields in the request
 		return network.AppNotApproved
 	case status == http.StatusForbidden: // a missing scope or a lost role
 		return network.ReconnectRequired
@@ -59,28 +59,28 @@ func (r apiError) class(status int, renewable bool) network.ErrorClass {
 		return network.AppNotApproved
 	case status == http.StatusTooManyRequests:
 		return network.RateLimited
-	case r.code() == duplicatePost:
+	case e.code() == duplicatePost:
 		return network.Duplicate
-	case r.isPermanent(status):
+	case e.isPermanent(status):
 		return network.Rejected
 	}
 	return network.Transient
 }
 
 // isPermanent reports whether LinkedIn, rather than a proxy, rejects the request permanently.
-func (r apiError) isPermanent(status int) bool {
-	passes := status == http.StatusConflict || status == http.StatusRequestTimeout
-	return status >= 400 && status < 500 && !passes && r.Status != 0
+func (e apiError) isPermanent(status int) bool {
+	isTemporary := status == http.StatusConflict || status == http.StatusRequestTimeout
+	return status >= 400 && status < 500 && !isTemporary && e.Status != 0
 }
 
 // code returns the most specific of the error codes.
-func (r apiError) code() string {
-	code := r.Code
-	if len(r.Details.Inputs) > 0 {
-		code = cmp.Or(r.Details.Inputs[0].Code, code)
+func (e apiError) code() string {
+	code := e.Code
+	if len(e.Details.Inputs) > 0 {
+		code = cmp.Or(e.Details.Inputs[0].Code, code)
 	}
-	if code == "" && r.ServiceCode != 0 {
-		code = strconv.Itoa(r.ServiceCode)
+	if code == "" && e.ServiceCode != 0 {
+		code = strconv.Itoa(e.ServiceCode)
 	}
 	return code
 }

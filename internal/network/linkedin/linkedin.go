@@ -143,11 +143,11 @@ func (n *Network) do(ctx context.Context, g network.Grant, call network.Call, ou
 	return response, nil
 }
 
-var urnForm = regexp.MustCompile(`^urn:li:([A-Za-z]{1,40}):[A-Za-z0-9_-]{1,120}$`)
+var urnPattern = regexp.MustCompile(`^urn:li:([A-Za-z]{1,40}):[A-Za-z0-9_-]{1,120}$`)
 
 // isURN reports whether a text is a URN of one of these types.
 func isURN(text string, types ...string) bool {
-	match := urnForm.FindStringSubmatch(text)
+	match := urnPattern.FindStringSubmatch(text)
 	for _, t := range types {
 		if match != nil && match[1] == t {
 			return true

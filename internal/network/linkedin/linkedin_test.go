@@ -45,7 +45,7 @@ func film(size int) func(*networktest.Library) []network.Media {
 }
 
 var (
-	scopes = []string{
+	splitScopes = []string{
 		"openid", "profile", "email", "w_member_social", "w_organization_social", "r_organization_social",
 		"rw_organization_admin",
 	}
@@ -70,7 +70,7 @@ var adapter = networktest.Case{
 				want = append(want, network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 					Server: url, AccessToken: g.AccessToken, RefreshToken: g.RefreshToken, Kind: kind,
 					Account: g.Account, Username: "Harbour Coffee",
-					Expires: networktest.Start.Add(60 * day), RefreshExpires: networktest.Start.Add(365 * day), Scopes: scopes,
+					Expires: networktest.Start.Add(60 * day), RefreshExpires: networktest.Start.Add(365 * day), Scopes: splitScopes,
 				}})
 			}
 			want[1].DisplayName, want[1].Grant.Username = "Harbour Coffee Company", "harbour.coffee.company"

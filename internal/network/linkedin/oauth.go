@@ -25,8 +25,8 @@ const (
 	kindCompany = "company"
 )
 
-// usedApp is the key in Grant.Extra for the app that connected the account. It is not set for the default app.
-const usedApp = "app"
+// appKey is the key in Grant.Extra for the app that connected the account. It is not set for the default app.
+const appKey = "app"
 
 // Kinds returns the sign-in methods for which an app is configured.
 func (n *Network) Kinds() []string {
@@ -41,7 +41,7 @@ func (n *Network) Kinds() []string {
 }
 
 // app returns the app of a sign-in method.
-func (n *Network) app(kind string) network.OAuthApp {
+func (n *Network) appFor(kind string) network.OAuthApp {
 	if kind == kindCompany {
 		return n.opts.Company
 	}
@@ -50,7 +50,7 @@ func (n *Network) app(kind string) network.OAuthApp {
 
 // Authorize returns the URL of the consent page. The network supports no PKCE for web apps.
 func (n *Network) Authorize(a network.Authorization) string {
-	app := n.app(a.Kind)
+	app := n.appFor(a.Kind)
 	return n.opts.AuthorizeHost + "/oauth/v2/authorization?" + url.Values{
 		"client_id":     {app.ClientID},
 		"redirect_uri":  {a.Redirect},
@@ -64,7 +64,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 // then the organizations for which the member may publish. The accounts share the token. The error is of class
 // ReconnectRequired if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	app := n.app(a.Kind)
+	app := n.appFor(a.Kind)
 	token, err := n.requestToken(ctx, app, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
 	})
@@ -73,29 +73,29 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: app.Scopes}, n.opts.Now())
 	if a.Kind == kindCompany {
-		g.Extra = map[string]string{usedApp: kindCompany}
+		g.Extra = map[string]string{appKey: kindCompany}
 	}
-	if allowed := scopes(token.Scope); len(allowed) > 0 {
+	if allowed := splitScopes(token.Scope); len(allowed) > 0 {
 		g.Scopes = allowed
 	}
-	candidates, err := n.member(ctx, g)
+	candidates, err := n.readMember(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	organizations, err := n.organizations(ctx, g)
+	organizations, err := n.listOrganizations(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	return append(candidates, organizations...), nil
 }
 
-// scopes splits a list at commas, which LinkedIn uses, and at spaces, as in RFC 6749.
-func scopes(list string) []string {
+// splitScopes splits a list at commas, which LinkedIn uses, and at spaces, as in RFC 6749.
+func splitScopes(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // member returns the member who consented, or no candidate if the member cannot publish or cannot be identified.
-func (n *Network) member(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+func (n *Network) readMember(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		Sub   string `json:"sub"` // returned by userinfo, like Name
 		Name  string `json:"name"`
@@ -132,7 +132,7 @@ var publishingRoles = []string{"ADMINISTRATOR", "CONTENT_ADMIN", "CONTENT_ADMINI
 
 // organizations returns the organizations for which the member may publish, or none if the app may not list
 // organizations.
-func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+func (n *Network) listOrganizations(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	if !slices.Contains(g.Scopes, scopeOrganizationAdmin) {
 		return nil, nil
 	}
@@ -162,13 +162,13 @@ func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network
 	urns = slices.Compact(urns)
 	var candidates []network.Candidate
 	for _, urn := range urns[:min(len(urns), maxOrganizations)] {
-		candidates = append(candidates, n.organization(ctx, g, urn))
+		candidates = append(candidates, n.readOrganization(ctx, g, urn))
 	}
 	return candidates, nil
 }
 
 // organization returns the candidate for one organization. If the name cannot be read, the ID is used as the name.
-func (n *Network) organization(ctx context.Context, g network.Grant, urn string) network.Candidate {
+func (n *Network) readOrganization(ctx context.Context, g network.Grant, urn string) network.Candidate {
 	var response struct {
 		Name   string `json:"localizedName"`
 		Vanity string `json:"vanityName"`
@@ -190,7 +190,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Class: network.ReconnectRequired, Err: errors.New("LinkedIn issued no refresh token"),
 		}
 	}
-	app := n.app(g.Extra[usedApp])
+	app := n.appFor(g.Extra[appKey])
 	if app.ClientID == "" {
 		return network.Grant{}, &network.Error{
 			Class: network.ReconnectRequired, Err: errors.New("the app that connected the account is not configured"),

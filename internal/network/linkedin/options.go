@@ -22,8 +22,8 @@ const (
 
 var pollDurations = []string{"", "ONE_DAY", "THREE_DAYS", defaultPoll, "FOURTEEN_DAYS"}
 
-// options returns a post's options for LinkedIn, or the zero value if there are none.
-func options(o network.Options) network.LinkedInOptions { return network.ValueOrZero(o.LinkedIn) }
+// postOptions returns a post's postOptions for LinkedIn, or the zero value if there are none.
+func postOptions(o network.Options) network.LinkedInOptions { return network.ValueOrZero(o.LinkedIn) }
 
 // optionCheck collects the problems with a post's options.
 type optionCheck struct {
@@ -41,7 +41,7 @@ func (c *optionCheck) add(field, code string, isBlocking bool, message string) {
 // Sources: https://learn.microsoft.com/linkedin/marketing/community-management/shares/posts-api,
 // https://learn.microsoft.com/linkedin/marketing/community-management/shares/poll-post-api
 func checkOptions(content network.Content) []network.Problem {
-	c := &optionCheck{content: content, options: options(content.Options)}
+	c := &optionCheck{content: content, options: postOptions(content.Options)}
 	c.checkVisibility()
 	c.checkPoll()
 	c.checkArticle()
@@ -108,7 +108,7 @@ type draftOptions struct {
 
 // newDraftOptions returns the options with which the content is published. It drops an article if the post has media.
 func newDraftOptions(c network.Content) draftOptions {
-	o := options(c.Options)
+	o := postOptions(c.Options)
 	if len(c.Media) > 0 {
 		o.Article = nil
 	}

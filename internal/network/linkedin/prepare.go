@@ -31,25 +31,25 @@ func (n *Network) Prepare(
 }
 
 // advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
-func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	if p.Ready {
+func (n *Network) advance(ctx context.Context, g network.Grant, d *draft, files network.Files) (time.Duration, error) {
+	if d.Ready {
 		return 0, nil
 	}
-	if p.UploadedAt.IsZero() {
-		if err := network.BlockingError(n.Check(p.content(g.Account))); err != nil {
+	if d.UploadedAt.IsZero() {
+		if err := network.BlockingError(n.Check(d.content(g.Account))); err != nil {
 			return 0, err
 		}
-		assets, err := n.upload(ctx, g, p.Media, files)
+		assets, err := n.upload(ctx, g, d.Media, files)
 		if err != nil {
 			return 0, err
 		}
-		if err := n.completeArticle(ctx, g, p, files); err != nil {
+		if err := n.completeArticle(ctx, g, d, files); err != nil {
 			return 0, err
 		}
-		p.Assets, p.UploadedAt = assets, n.opts.Now().UTC()
+		d.Assets, d.UploadedAt = assets, n.opts.Now().UTC()
 	}
-	wait, err := n.awaitMedia(ctx, g, p)
-	p.Ready = wait == 0 && err == nil
+	wait, err := n.awaitMedia(ctx, g, d)
+	d.Ready = wait == 0 && err == nil
 	return wait, err
 }
 
@@ -125,28 +125,28 @@ func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network
 
 // awaitMedia returns 0 if all media are ready, else the time until the next check. If the app may not read the state of
 // media, awaitMedia returns unverifiedWait once.
-func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
-	for _, urn := range p.uploads() {
-		if p.Waited {
+func (n *Network) awaitMedia(ctx context.Context, g network.Grant, d *draft) (time.Duration, error) {
+	for _, urn := range d.uploadedURNs() {
+		if d.Waited {
 			return 0, nil
 		}
 		ready, err := n.isReady(ctx, g, urn)
 		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusForbidden {
-			p.Waited = true
+			d.Waited = true
 			return unverifiedWait, nil
 		}
 		if err != nil {
 			return 0, err
 		}
 		if !ready {
-			return max(minPollInterval, min(n.opts.Now().Sub(p.UploadedAt), maxPollInterval)), nil
+			return max(minPollInterval, min(n.opts.Now().Sub(d.UploadedAt), maxPollInterval)), nil
 		}
 	}
 	return 0, nil
 }
 
 // uploads returns the URNs of everything that was uploaded.
-func (d draft) uploads() []string {
+func (d draft) uploadedURNs() []string {
 	if d.Thumbnail == "" {
 		return d.Assets
 	}

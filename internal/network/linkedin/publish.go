@@ -19,13 +19,13 @@ func (n *Network) Commit(
 	if network.IsFirstComment(d) {
 		return n.commitComment(ctx, g, d)
 	}
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	call := n.newCall(g, http.MethodPost, "posts")
 	call.Purpose = network.PurposeCommit
-	call.JSON = p.request(g.Account)
+	call.JSON = prepared.request(g.Account)
 	response, err := n.do(ctx, g, call, nil)
 	if err != nil {
 		return network.Receipt{}, err

@@ -125,7 +125,7 @@ func TestLostResponseOfMembers(t *testing.T) {
 			f.Scopes("openid", "profile", "w_member_social", "r_member_social")
 		}
 		g := f.Grant()
-		d, tried := f.MustPrepare(g, "[sandbox:lost-answer]"), f.Attempt()
+		d, tried := f.MustPrepare(g, "[sandbox:lost-answer]"), f.RecentHistory()
 		_, err := f.Commit(g, d)
 		networktest.WantClass(t, err, network.OutcomeUnknown, "")
 		f.Clock.Advance(time.Hour)

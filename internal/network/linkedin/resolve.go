@@ -31,7 +31,7 @@ func (n *Network) Resolve(
 	if network.IsFirstComment(d) {
 		return n.resolveComment(ctx, g, d, history)
 	}
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -39,7 +39,7 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, uncertainError(0, "a member's posts cannot be listed")
 	}
 	now := n.opts.Now().UTC() // before the search, because a post may appear during it
-	posts, incomplete, err := n.findPosts(ctx, g, p, history)
+	posts, incomplete, err := n.findPosts(ctx, g, prepared, history)
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusForbidden {
 		return network.Unknown, network.Receipt{}, uncertainError(netErr.Status, "the author's posts cannot be listed")
 	}
@@ -89,7 +89,7 @@ type listedPost struct {
 
 func (l listedPost) createdAt() time.Time { return time.UnixMilli(l.Created).UTC() }
 
-func (l listedPost) media() int {
+func (l listedPost) mediaCount() int {
 	if l.Content.Media != nil {
 		return 1
 	}
@@ -98,15 +98,15 @@ func (l listedPost) media() int {
 
 // matches reports whether a post has the draft's text, number of media and poll. If addresses is false, it ignores URLs
 // in the text, which LinkedIn may shorten, and the @ of mentions, which LinkedIn may store as plain text.
-func (l listedPost) matches(p draft, withAddresses bool) bool {
-	listedText, draftText := unescape(l.Commentary), p.Text
+func (l listedPost) matches(d draft, withAddresses bool) bool {
+	listedText, draftText := unescape(l.Commentary), d.Text
 	if !withAddresses {
 		listedText, draftText = withoutAddresses(listedText), withoutAddresses(draftText)
 	}
-	if p.Poll != nil && len(l.Content.Poll) == 0 {
+	if d.Poll != nil && len(l.Content.Poll) == 0 {
 		return false
 	}
-	return isPostURN(l.ID) && l.media() == len(p.Media) && network.SameWords(listedText, draftText)
+	return isPostURN(l.ID) && l.mediaCount() == len(d.Media) && network.SameWords(listedText, draftText)
 }
 
 func withoutAddresses(text string) string {
@@ -120,12 +120,12 @@ func withoutAddresses(text string) string {
 // whichever is later. The second result reports whether there may be other matches: posts that were not read, or posts
 // in which LinkedIn shortened the URLs.
 func (n *Network) findPosts(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) ([]listedPost, bool, error) {
 	var posts []listedPost
 	since := history.First
-	if since.Before(p.PlannedAt) {
-		since = p.PlannedAt
+	if since.Before(d.PlannedAt) {
+		since = d.PlannedAt
 	}
 	since = since.Add(-clockSkew)
 	hasMore, hasSimilar := true, false
@@ -140,9 +140,9 @@ func (n *Network) findPosts(
 			case l.createdAt().Before(since):
 				hasMore = false
 			case history.BelongsToOther(l.ID, ""):
-			case l.matches(p, true):
+			case l.matches(d, true):
 				posts = append(posts, l)
-			case l.matches(p, false):
+			case l.matches(d, false):
 				hasSimilar = true
 			}
 		}

@@ -44,7 +44,7 @@ func checkGoodApp(t *testing.T, c Case) {
 	n := checker(t, f.Network())
 	for _, kind := range c.kinds() {
 		findings := n.CheckAccount(t.Context(), f.Connect(kind, Account))
-		if bad := Findings(findings, network.CheckFailed); len(bad) > 0 || len(Findings(findings, network.CheckPassed)) == 0 {
+		if failures := Findings(findings, network.CheckFailed); len(failures) > 0 || len(Findings(findings, network.CheckPassed)) == 0 {
 			t.Errorf("%s: %+v", kind, findings)
 		}
 		if !c.Passwords && !strings.Contains(fmt.Sprint(findings), "permission ") {
@@ -65,8 +65,8 @@ func checkWrongSecret(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	f.app.ClientSecret = "wrong-secret"
 	findings := checker(t, f.Network()).CheckApp(t.Context())
-	bad := Findings(findings, network.CheckFailed)
-	if len(bad) != 1 || !strings.Contains(bad[0], "secret: ") || !strings.Contains(bad[0], "Compare the app's") {
+	failures := Findings(findings, network.CheckFailed)
+	if len(failures) != 1 || !strings.Contains(failures[0], "secret: ") || !strings.Contains(failures[0], "Compare the app's") {
 		t.Errorf("%+v", findings)
 	}
 	wantNoSecrets(t, findings, "wrong-secret")
@@ -78,7 +78,7 @@ func checkUnknownToken(t *testing.T, c Case) {
 		g := f.Connect(kind, Account)
 		g.AccessToken = "unknown-token"
 		findings := checker(t, f.Network()).CheckAccount(t.Context(), g)
-		if bad := Findings(findings, network.CheckFailed); len(bad) != 1 || !strings.Contains(bad[0],
+		if failures := Findings(findings, network.CheckFailed); len(failures) != 1 || !strings.Contains(failures[0],
 			"Connect the account again") {
 			t.Errorf("%s: %+v", kind, findings)
 		}
@@ -91,7 +91,7 @@ func checkUnreachable(t *testing.T, c Case) {
 	s := c.stubAt(t, "http://127.0.0.1:1", network.App{})
 	n := checker(t, s.Network)
 	findings := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
-	if bad := Findings(findings, network.CheckFailed); len(bad) > 0 || len(Findings(findings, network.CheckUnclear)) == 0 {
+	if failures := Findings(findings, network.CheckFailed); len(failures) > 0 || len(Findings(findings, network.CheckUnclear)) == 0 {
 		t.Errorf("%+v", findings)
 	}
 	wantNoSecrets(t, findings, AccessToken, appSecret)

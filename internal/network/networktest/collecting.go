@@ -30,7 +30,7 @@ type WithheldCase struct {
 func testCollecting(t *testing.T, c Case) {
 	subtests(t, c,
 		map[string]func(*testing.T, Case){
-			"Metrics": collectMetrics, "Pages": pages, "OldToken": oldToken, "Fails": collectFails,
+			"Metrics": collectMetrics, "Pages": collectPages, "OldToken": collectWithExpiredToken, "Fails": collectWithFailure,
 			"Withheld": collectWithheld,
 		})
 }
@@ -82,7 +82,7 @@ func wantMetrics(t *testing.T, c Case, p network.CollectedPost, missing ...strin
 }
 
 // collected returns the kinds of posts that Collect returns.
-func (c Case) collected() []Content {
+func (c Case) collectedKinds() []Content {
 	return slices.DeleteFunc(slices.Clone(c.Posts), func(p Content) bool { return p.Uncollected })
 }
 
@@ -92,7 +92,7 @@ func collectMetrics(t *testing.T, c Case) {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
 		var want []network.CollectedPost
-		for _, p := range c.collected() {
+		for _, p := range c.collectedKinds() {
 			want = append(want, f.publishCollected(g, p))
 		}
 		slices.Reverse(want)
@@ -144,7 +144,7 @@ func withoutMetrics(t *testing.T, c Case, posts []network.CollectedPost) []netwo
 		post := network.CollectedPost{
 			ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute),
 		}
-		if kinds := c.collected(); p.ID != "" && p.URL != "" && i < len(kinds) && kinds[len(kinds)-1-i].ListedElsewhere {
+		if kinds := c.collectedKinds(); p.ID != "" && p.URL != "" && i < len(kinds) && kinds[len(kinds)-1-i].ListedElsewhere {
 			post.ID, post.URL = "", ""
 		}
 		out = append(out, post)
@@ -152,8 +152,8 @@ func withoutMetrics(t *testing.T, c Case, posts []network.CollectedPost) []netwo
 	return out
 }
 
-// pages collects more posts than fit on a page.
-func pages(t *testing.T, c Case) {
+// collectPages collects more posts than fit on a page.
+func collectPages(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	media := f.Media()
@@ -193,8 +193,8 @@ func pages(t *testing.T, c Case) {
 	})
 }
 
-// oldToken checks that an expired token fails to collect, and that a refreshed token collects.
-func oldToken(t *testing.T, c Case) {
+// collectWithExpiredToken checks that an expired token fails to collect, and that a refreshed token collects.
+func collectWithExpiredToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	if c.TokenNeverExpires {
@@ -215,7 +215,7 @@ func oldToken(t *testing.T, c Case) {
 	}
 }
 
-func collectFails(t *testing.T, c Case) {
+func collectWithFailure(t *testing.T, c Case) {
 	if c.CollectFailures == nil {
 		return
 	}

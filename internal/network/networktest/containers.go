@@ -17,12 +17,12 @@ type Containers struct {
 func testContainers(t *testing.T, c Case) {
 	if c.Containers.NotReady != "" {
 		subtests(t, c,
-			map[string]func(*testing.T, Case){"NotReady": notReady, "FailedDownload": failedDownload, "Twins": publishTwins})
+			map[string]func(*testing.T, Case){"NotReady": commitUnready, "FailedDownload": publishAfterFailedDownload, "Twins": publishTwins})
 	}
 }
 
-// notReady commits a container in progress.
-func notReady(t *testing.T, c Case) {
+// commitUnready commits a container in progress.
+func commitUnready(t *testing.T, c Case) {
 	f := New(t, c, 10*time.Second)
 	g := f.Grant()
 	d, wait, err := f.Network().Prepare(t.Context(), g, f.Plan("soon", f.Media()...), f.Library)
@@ -45,8 +45,8 @@ func notReady(t *testing.T, c Case) {
 	f.WantPosts(0)
 }
 
-// failedDownload prepares a video whose first download fails.
-func failedDownload(t *testing.T, c Case) {
+// publishAfterFailedDownload prepares a video whose first download fails.
+func publishAfterFailedDownload(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	film := f.Library.Remove(f.Library.Video(20_000), true)

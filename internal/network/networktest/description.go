@@ -25,8 +25,8 @@ import (
 //go:embed descriptions/*.json
 var descriptions embed.FS
 
-// describe decodes one of the descriptions.
-func describe(name string, out any) {
+// decodeDescription decodes one of the descriptions.
+func decodeDescription(name string, out any) {
 	content, err := descriptions.ReadFile("descriptions/" + name)
 	if err == nil {
 		err = json.Unmarshal(content, out)
@@ -151,7 +151,7 @@ type Object struct {
 
 var metaObjects = sync.OnceValue(func() map[string]Object {
 	var objects map[string]Object
-	describe("meta.json", &objects)
+	decodeDescription("meta.json", &objects)
 	return objects
 })
 
@@ -202,7 +202,7 @@ type Summary struct {
 // ThreadsSummary returns the summary of the Threads API.
 var ThreadsSummary = sync.OnceValue(func() Summary {
 	var s Summary
-	describe("threads.json", &s)
+	decodeDescription("threads.json", &s)
 	return s
 })
 

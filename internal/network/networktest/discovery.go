@@ -51,7 +51,7 @@ type discoverySchema struct {
 func LoadDiscovery(name string) func() Discovery {
 	return sync.OnceValue(func() Discovery {
 		var d Discovery
-		describe(name, &d)
+		decodeDescription(name, &d)
 		return d
 	})
 }

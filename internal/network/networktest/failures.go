@@ -30,12 +30,12 @@ type StubResponse struct {
 }
 
 // ServeHTTP sends the same response to every request.
-func (a StubResponse) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	for name := range a.Header {
-		w.Header().Set(name, a.Header.Get(name))
+func (r StubResponse) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	for name := range r.Header {
+		w.Header().Set(name, r.Header.Get(name))
 	}
-	w.WriteHeader(max(a.Status, http.StatusOK))
-	_, _ = w.Write([]byte(a.Body))
+	w.WriteHeader(max(r.Status, http.StatusOK))
+	_, _ = w.Write([]byte(r.Body))
 }
 
 // Stub is an adapter connected to a server that sends the responses that a test defines.
@@ -49,9 +49,9 @@ type Stub struct {
 // Serve starts a server and returns its address.
 func Serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
-	front := httptest.NewServer(handler)
-	t.Cleanup(front.Close)
-	return front.URL
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // NewStub returns a stub. By default its HTTP client has no options and its time is Start.
@@ -130,13 +130,13 @@ func testFailures(t *testing.T, c Case) {
 	for i, call := range c.Calls {
 		t.Run(fmt.Sprintf("%s %d", call.Name, i), func(t *testing.T) {
 			t.Parallel()
-			runEach(t, unreadable, func(t *testing.T, response StubResponse) {
+			runEach(t, unreadableResponses, func(t *testing.T, response StubResponse) {
 				s := NewStub(t, c, network.App{}, response)
 				_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 			})
 			for name, test := range map[string]func(*testing.T, Case, Call){
-				"redirect": redirects, "deadline": deadline, "truncated": truncate, "unreachable": unreachable,
-				"cancelled": cancelledCall, "secrets": secrets,
+				"redirect": checkNoRedirects, "deadline": checkDeadline, "truncated": checkTruncation, "unreachable": checkUnreachableServer,
+				"cancelled": checkCanceledCall, "secrets": checkSecrets,
 			} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
@@ -166,8 +166,8 @@ func testFailures(t *testing.T, c Case) {
 	})
 }
 
-// unreadable has responses of networks and proxies that an adapter cannot use.
-var unreadable = map[string]StubResponse{
+// unreadableResponses has responses of networks and proxies that an adapter cannot use.
+var unreadableResponses = map[string]StubResponse{
 	"nonsense":       {Body: `[`},
 	"a server":       {Status: http.StatusInternalServerError, Body: `<html>`},
 	"a gateway":      {Status: http.StatusBadGateway, Body: `<html>`},
@@ -175,8 +175,8 @@ var unreadable = map[string]StubResponse{
 	"without an end": {Body: `{"id":"` + strings.Repeat("1", 1<<20) + `"}`},
 }
 
-// redirects checks that redirects are not followed, because a redirect would send the token to another server.
-func redirects(t *testing.T, c Case, call Call) {
+// checkNoRedirects checks that checkNoRedirects are not followed, because a redirect would send the token to another server.
+func checkNoRedirects(t *testing.T, c Case, call Call) {
 	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
 	}))
@@ -186,7 +186,7 @@ func redirects(t *testing.T, c Case, call Call) {
 	}
 }
 
-func deadline(t *testing.T, c Case, call Call) {
+func checkDeadline(t *testing.T, c Case, call Call) {
 	release := make(chan struct{})
 	s := NewStub(t, c, network.App{HTTP: &http.Client{Timeout: 100 * time.Millisecond}},
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -196,8 +196,8 @@ func deadline(t *testing.T, c Case, call Call) {
 	_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 }
 
-// truncate closes the connection in the middle of the response.
-func truncate(t *testing.T, c Case, call Call) {
+// checkTruncation closes the connection in the middle of the response.
+func checkTruncation(t *testing.T, c Case, call Call) {
 	s := NewStub(t, c, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte(`{"id":"1"`))
@@ -207,8 +207,8 @@ func truncate(t *testing.T, c Case, call Call) {
 	_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 }
 
-// unreachable calls a server that is down, and servers with an invalid URL.
-func unreachable(t *testing.T, c Case, call Call) {
+// checkUnreachableServer calls a server that is down, and servers with an invalid URL.
+func checkUnreachableServer(t *testing.T, c Case, call Call) {
 	front := httptest.NewServer(http.NotFoundHandler())
 	front.Close()
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
@@ -222,15 +222,15 @@ func unreachable(t *testing.T, c Case, call Call) {
 	}
 }
 
-func cancelledCall(t *testing.T, c Case, call Call) {
+func checkCanceledCall(t *testing.T, c Case, call Call) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_ = WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, StubResponse{Body: "{}"})), network.Transient, "")
 }
 
-// secrets checks that an error does not contain the call's secrets, and that its message is shortened to 500
+// checkSecrets checks that an error does not contain the call's checkSecrets, and that its message is shortened to 500
 // characters.
-func secrets(t *testing.T, c Case, call Call) {
+func checkSecrets(t *testing.T, c Case, call Call) {
 	message := strings.Join(call.Secrets, " ") + " " + strings.Repeat("x", 1000)
 	err := call.Do(t.Context(), NewStub(t, c, network.App{}, c.Quote(message)))
 	netErr := WantClass(t, err, Class(err), "")
@@ -239,8 +239,8 @@ func secrets(t *testing.T, c Case, call Call) {
 			t.Errorf("%q, %v", netErr.Message, netErr)
 		}
 	}
-	if kept := len([]rune(netErr.Message)); kept != 500 {
-		t.Errorf("%d characters are kept", kept)
+	if length := len([]rune(netErr.Message)); length != 500 {
+		t.Errorf("%d characters are kept", length)
 	}
 }
 
@@ -289,9 +289,9 @@ func resolveOnce(t *testing.T, c Case, l ResolveCase) {
 // clockTransport advances the clock by an hour with each response.
 type clockTransport struct{ clock *testkit.Clock }
 
-func (p clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := Transport.RoundTrip(r)
-	p.clock.Advance(time.Hour)
+	t.clock.Advance(time.Hour)
 	return response, err //nolint:wrapcheck // returned unchanged
 }
 

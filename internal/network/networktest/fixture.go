@@ -258,20 +258,20 @@ func (f *Fixture) Post(g network.Grant, text string, media ...network.Media) net
 	return receipt
 }
 
-// Attempt returns the history of a commit that was made just now.
-func (f *Fixture) Attempt() network.CommitHistory {
+// RecentHistory returns the history of a commit that was made just now.
+func (f *Fixture) RecentHistory() network.CommitHistory {
 	return network.CommitHistory{First: f.Clock.Now(), Last: f.Clock.Now()}
 }
 
 // Resolve makes one call to resolve a draft that was committed just now.
 func (f *Fixture) Resolve(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
-	return f.Network().Resolve(f.t.Context(), g, d, f.Attempt())
+	return f.Network().Resolve(f.t.Context(), g, d, f.RecentHistory())
 }
 
 // Decide resolves a draft that was committed just now, and repeats the call until the network has decided.
 func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
-	return f.decide(g, d, f.Attempt())
+	return f.decide(g, d, f.RecentHistory())
 }
 
 func (f *Fixture) decide(
@@ -342,5 +342,5 @@ func (f *Fixture) WantPermalink(g network.Grant, r network.Receipt) string {
 	return permalink
 }
 
-// PublicClient removes the secret of the adapter's app.
-func (f *Fixture) PublicClient() { f.app.ClientSecret = "" }
+// UsePublicClient removes the secret of the adapter's app.
+func (f *Fixture) UsePublicClient() { f.app.ClientSecret = "" }

@@ -51,7 +51,7 @@ type lexiconBody struct {
 
 var lexicons = sync.OnceValue(func() map[string]map[string]*lexicon {
 	var byID map[string]map[string]*lexicon
-	describe("lexicons.json", &byID)
+	decodeDescription("lexicons.json", &byID)
 	for id, definitions := range byID {
 		for _, d := range definitions {
 			d.qualify(id)

@@ -43,7 +43,7 @@ type file struct {
 func NewLibrary(t *testing.T) *Library {
 	t.Helper()
 	l := &Library{t: t}
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := strconv.ParseInt(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
 		if f := l.file(id); !f.missing {
 			_, _ = w.Write(f.bytes)
@@ -51,8 +51,8 @@ func NewLibrary(t *testing.T) *Library {
 		}
 		http.NotFound(w, r)
 	}))
-	t.Cleanup(front.Close)
-	l.URL = front.URL
+	t.Cleanup(server.Close)
+	l.URL = server.URL
 	return l
 }
 

@@ -90,7 +90,7 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 		default:
 			f.t.Fatal(err)
 		}
-		history := f.Attempt()
+		history := f.RecentHistory()
 		verdict, _, err := f.decide(g, d, history)
 		if verdict == network.Unknown && (Class(err) == network.Transient || f.c.PendingIDs) {
 			f.Clock.Advance(time.Duration(f.c.App.ListingDelay))
@@ -127,7 +127,7 @@ func loseCommitResponse(t *testing.T, c Case, p Content) {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
 		d := f.MustPrepare(g, " lost\n\nand  found ", f.useContent(p)...)
-		f.Transport.LoseResponse(c.publishes)
+		f.Transport.LoseResponse(c.isPublishing)
 		_, err := f.Commit(g, d)
 		netErr := WantClass(t, err, network.OutcomeUnknown, "")
 		for _, secret := range []string{g.AccessToken, "upload_id", "token="} {
@@ -140,7 +140,7 @@ func loseCommitResponse(t *testing.T, c Case, p Content) {
 	}
 }
 
-func (c Case) publishes(r Request) bool {
+func (c Case) isPublishing(r Request) bool {
 	if c.Publishes == nil {
 		return r.Method != http.MethodGet
 	}
@@ -152,7 +152,7 @@ func loseCommitRequest(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d := f.MustPrepare(g, "late", f.useContent(p)...)
-	history := f.Attempt()
+	history := f.RecentHistory()
 	if p.AbsentAfter > 0 {
 		for range 2 {
 			verdict, _, err := f.Network().Resolve(t.Context(), g, d, history)
@@ -204,7 +204,7 @@ func cancelCalls(t *testing.T, c Case, p Content) {
 
 // commitTwice commits a draft twice. The result is one post.
 func commitTwice(t *testing.T, c Case, p Content) {
-	if c.repeatable(p) {
+	if c.isRepeatable(p) {
 		return
 	}
 	f := New(t, c, 0)
@@ -219,7 +219,7 @@ func commitTwice(t *testing.T, c Case, p Content) {
 	f.WantPublished(g, d)
 }
 
-func (c Case) repeatable(p Content) bool {
+func (c Case) isRepeatable(p Content) bool {
 	for _, name := range c.Repeatable {
 		if name == "" || name == p.Name {
 			return true
@@ -230,7 +230,7 @@ func (c Case) repeatable(p Content) bool {
 
 // commitConcurrently commits a draft concurrently. The result is one post.
 func commitConcurrently(t *testing.T, c Case, p Content) {
-	if c.repeatable(p) {
+	if c.isRepeatable(p) {
 		return
 	}
 	f := New(t, c, 0)

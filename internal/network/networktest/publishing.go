@@ -48,8 +48,8 @@ func testPublishing(t *testing.T, c Case) {
 		}
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Fits": checkFileLimits, "PlanIsTheSame": planTwice, "ForeignDrafts": foreignDrafts, "Markers": testMarkers,
-		"Expiry": expiry, "Duplicate": duplicate,
+		"Fits": checkFileLimits, "PlanIsTheSame": planTwice, "ForeignDrafts": rejectForeignDrafts, "Markers": testMarkers,
+		"Expiry": commitExpired, "Duplicate": publishDuplicate,
 		"Checks": func(t *testing.T, c Case) { RunChecks(t, c, c.Checks) },
 		"Rejections": func(t *testing.T, c Case) {
 			runEach(t, c.Rejections, func(t *testing.T, r Rejection) { reject(t, c, r) })
@@ -98,8 +98,8 @@ func checkFileLimits(t *testing.T, c Case) {
 }
 
 func containsLimits(list []network.FileLimits, limits network.FileLimits) bool {
-	for _, one := range list {
-		if cmp.Equal(one, limits) {
+	for _, l := range list {
+		if cmp.Equal(l, limits) {
 			return true
 		}
 	}
@@ -121,9 +121,9 @@ func planTwice(t *testing.T, c Case) {
 	}
 }
 
-// foreignDrafts checks that Commit and Resolve reject drafts of other networks and unprepared drafts, without sending a
+// rejectForeignDrafts checks that Commit and Resolve reject drafts of other networks and unprepared drafts, without sending a
 // request.
-func foreignDrafts(t *testing.T, c Case) {
+func rejectForeignDrafts(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	drafts := append([]string{"", "{}", "[]", `{"network":"another","` + c.Platform + `":false,"container":"181"}`},
@@ -265,8 +265,8 @@ func (f *Fixture) wantMarked(g network.Grant, d network.Draft, isPublished bool)
 	}
 }
 
-// expiry commits a draft with an expired upload. The draft then has to be prepared again.
-func expiry(t *testing.T, c Case) {
+// commitExpired commits a draft with an expired upload. The draft then has to be prepared again.
+func commitExpired(t *testing.T, c Case) {
 	if c.Expiry.After == 0 {
 		return
 	}
@@ -290,8 +290,8 @@ func expiry(t *testing.T, c Case) {
 	f.WantPosts(1)
 }
 
-// duplicate publishes a text twice. The second post is rejected, and Resolve does not mistake the first for the second.
-func duplicate(t *testing.T, c Case) {
+// publishDuplicate publishes a text twice. The second post is rejected, and Resolve does not mistake the first for the second.
+func publishDuplicate(t *testing.T, c Case) {
 	if !c.Duplicates {
 		return
 	}
@@ -301,7 +301,7 @@ func duplicate(t *testing.T, c Case) {
 	second := f.MustPrepare(g, "twice")
 	_, err := f.Commit(g, second)
 	_ = WantClass(t, err, network.Duplicate, "")
-	history := f.Attempt()
+	history := f.RecentHistory()
 	history.OtherPosts = []string{first.ID}
 	f.Clock.Advance(time.Minute)
 	verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, history)

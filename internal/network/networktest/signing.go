@@ -14,11 +14,11 @@ import (
 func testSigning(t *testing.T, c Case) {
 	subtests(t, c,
 		map[string]func(*testing.T, Case){
-			"NoPasswords": noPasswords, "ConnectingAgain": reconnect, "UnknownToken": unknownToken,
+			"NoPasswords": checkNoPasswords, "ConnectingAgain": reconnect, "UnknownToken": useUnknownToken,
 			"Revoke": revoke,
 		})
 	tests := map[string]func(*testing.T, Case, string){
-		"Connect": connect, "Denied": deny, "BadCodes": badCodes, "Refresh": refresh, "Recent": refreshRecent,
+		"Connect": connect, "Denied": deny, "BadCodes": exchangeBadCodes, "Refresh": refresh, "Recent": refreshRecent,
 	}
 	if c.Passwords {
 		tests = map[string]func(*testing.T, Case, string){"Refresh": refresh}
@@ -63,9 +63,9 @@ func deny(t *testing.T, c Case, kind string) {
 	}
 }
 
-// badCodes exchanges authorization codes that are unknown, used, expired, or issued for another redirect URL or
+// exchangeBadCodes exchanges authorization codes that are unknown, used, expired, or issued for another redirect URL or
 // verifier.
-func badCodes(t *testing.T, c Case, kind string) {
+func exchangeBadCodes(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	valid := Authorization(kind)
 	wantRejected := func(a network.Authorization, code string) {
@@ -78,15 +78,15 @@ func badCodes(t *testing.T, c Case, kind string) {
 	}
 	code := func() string { return f.consent(valid, "mira.keller", "allow").Query().Get("code") }
 	wantRejected(valid, "no-such-code")
-	altered := valid
-	altered.Redirect = "https://elsewhere.test/"
-	wantRejected(altered, code())
+	invalid := valid
+	invalid.Redirect = "https://elsewhere.test/"
+	wantRejected(invalid, code())
 	if c.PKCE {
-		altered = valid
-		altered.Verifier = "another"
-		wantRejected(altered, code())
-		altered.Verifier = ""
-		wantRejected(altered, code())
+		invalid = valid
+		invalid.Verifier = "another"
+		wantRejected(invalid, code())
+		invalid.Verifier = ""
+		wantRejected(invalid, code())
 	}
 	usedCode := code()
 	if _, err := f.authorizer().Exchange(t.Context(), valid, usedCode); err != nil {
@@ -98,7 +98,7 @@ func badCodes(t *testing.T, c Case, kind string) {
 	wantRejected(valid, expiredCode)
 }
 
-func noPasswords(t *testing.T, c Case) {
+func checkNoPasswords(t *testing.T, c Case) {
 	if c.Passwords {
 		return
 	}
@@ -140,9 +140,9 @@ func refresh(t *testing.T, c Case, kind string) {
 	f.Publish(refreshed, f.PrepareUsual(refreshed, "renewed"))
 	f.WantPosts(1)
 	if g.RefreshToken != "" {
-		none := g
-		none.RefreshToken = ""
-		_, err := f.Network().Refresh(t.Context(), none)
+		withoutRefreshToken := g
+		withoutRefreshToken.RefreshToken = ""
+		_, err := f.Network().Refresh(t.Context(), withoutRefreshToken)
 		_ = WantClass(t, err, network.ReconnectRequired, "")
 	}
 	if c.GrantLifetime > 0 {
@@ -174,7 +174,7 @@ func refreshRecent(t *testing.T, c Case, kind string) {
 	}
 }
 
-func unknownToken(t *testing.T, c Case) {
+func useUnknownToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d := f.PrepareUsual(g, "never")

@@ -48,7 +48,7 @@ func loseReplyResponse(t *testing.T, c Case) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Transport.LoseResponse(c.publishes)
+	f.Transport.LoseResponse(c.isPublishing)
 	_, err = f.Commit(g, d)
 	_ = WantClass(t, err, network.OutcomeUnknown, "")
 	f.Transport.LoseResponse(nil)

@@ -54,7 +54,7 @@ func Verify(t *testing.T, c Case) {
 	}
 	cells := []string{c.Platform}
 	for _, capability := range capabilities {
-		cells = append(cells, c.verified(t, capability))
+		cells = append(cells, c.verification(t, capability))
 	}
 	head := "| | " + strings.Join(capabilities, " | ") + " |"
 	row := "| " + strings.Join(cells, " | ") + " |"
@@ -66,9 +66,9 @@ func Verify(t *testing.T, c Case) {
 }
 
 // verified returns how a capability is verified.
-func (c Case) verified(t *testing.T, capability string) string {
+func (c Case) verification(t *testing.T, capability string) string {
 	t.Helper()
-	requests, supported := c.requestsOf(t, capability)
+	requests, supported := c.collectRequests(t, capability)
 	if hasCapability := c.hasCapability(capability); hasCapability != supported {
 		t.Errorf("%s: the rules say %t, the cases %t", capability, hasCapability, supported)
 	}
@@ -109,8 +109,8 @@ func (c Case) hasCapability(capability string) bool {
 	}[capability]
 }
 
-// requestsOf makes the calls of a capability and returns their requests. It returns false if c lacks the capability.
-func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
+// collectRequests makes the calls of a capability and returns their requests. It returns false if c lacks the capability.
+func (c Case) collectRequests(t *testing.T, capability string) ([]Request, bool) {
 	t.Helper()
 	f := New(t, c, 0)
 	if capability == Disconnect {

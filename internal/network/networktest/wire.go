@@ -77,38 +77,38 @@ type RecordingTransport struct {
 var errLost = errors.New("the connection was lost")
 
 // LoseResponse drops the responses to the requests for which lost returns true. If lost is nil, no response is dropped.
-func (w *RecordingTransport) LoseResponse(match func(Request) bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.losesResponse = match
+func (t *RecordingTransport) LoseResponse(match func(Request) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.losesResponse = match
 }
 
 // LoseResponseTo drops the responses to the requests whose Line contains part.
-func (w *RecordingTransport) LoseResponseTo(part string) {
-	w.LoseResponse(func(r Request) bool { return strings.Contains(r.Line(), part) })
+func (t *RecordingTransport) LoseResponseTo(part string) {
+	t.LoseResponse(func(r Request) bool { return strings.Contains(r.Line(), part) })
 }
 
 // loseNth drops one of the following requests, or only its response if request is false. The next request is number 0.
-func (w *RecordingTransport) loseNth(n int, dropRequest bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	last := len(w.requests) + n + 1
-	nth := func(Request) bool { return len(w.requests) == last }
+func (t *RecordingTransport) loseNth(n int, dropRequest bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := len(t.requests) + n + 1
+	isNth := func(Request) bool { return len(t.requests) == last }
 	if dropRequest {
-		w.dropsRequest = nth
+		t.dropsRequest = isNth
 	} else {
-		w.losesResponse = nth
+		t.losesResponse = isNth
 	}
 }
 
 // RoundTrip sends a request unless the test drops it.
-func (w *RecordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *RecordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	request := Request{Method: r.Method, URL: r.URL, Header: r.Header}
 	if r.Body != nil && r.ContentLength <= maxBody {
 		request.Body, _ = io.ReadAll(r.Body) // the body is in memory
 		r.Body = io.NopCloser(bytes.NewReader(request.Body))
 	}
-	at, loseResponse, dropRequest := w.record(request)
+	at, loseResponse, dropRequest := t.record(request)
 	if dropRequest {
 		return nil, errLost
 	}
@@ -123,30 +123,30 @@ func (w *RecordingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	request.Status, request.ResponseHeader, request.ResponseBody = response.StatusCode, response.Header, body
-	w.mu.Lock()
-	w.requests[at] = request
-	w.mu.Unlock()
-	if w.OnResponse != nil {
-		w.OnResponse(request)
+	t.mu.Lock()
+	t.requests[at] = request
+	t.mu.Unlock()
+	if t.OnResponse != nil {
+		t.OnResponse(request)
 	}
 	return response, nil
 }
 
 // record adds a request. It returns its index, whether to drop its response, and whether to drop the request
 // itself.
-func (w *RecordingTransport) record(request Request) (int, bool, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.requests = append(w.requests, request)
-	return len(w.requests) - 1, w.losesResponse != nil && w.losesResponse(request), w.dropsRequest != nil && w.dropsRequest(request)
+func (t *RecordingTransport) record(request Request) (int, bool, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.requests = append(t.requests, request)
+	return len(t.requests) - 1, t.losesResponse != nil && t.losesResponse(request), t.dropsRequest != nil && t.dropsRequest(request)
 }
 
 // Requests returns the requests whose Line contains part.
-func (w *RecordingTransport) Requests(part string) []Request {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (t *RecordingTransport) Requests(part string) []Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var matches []Request
-	for _, r := range w.requests {
+	for _, r := range t.requests {
 		if strings.Contains(r.Line(), part) {
 			matches = append(matches, r)
 		}
@@ -155,7 +155,7 @@ func (w *RecordingTransport) Requests(part string) []Request {
 }
 
 // Count returns the number of requests whose Line contains part.
-func (w *RecordingTransport) Count(part string) int { return len(w.Requests(part)) }
+func (t *RecordingTransport) Count(part string) int { return len(t.Requests(part)) }
 
 // Interceptor responds to requests with a URL that contains Part, and forwards all others.
 type Interceptor struct {
@@ -168,14 +168,14 @@ type Interceptor struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (a Interceptor) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !strings.Contains(r.URL.String(), a.Part) {
-		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // returned unchanged
+func (i Interceptor) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.Contains(r.URL.String(), i.Part) {
+		return i.RoundTripper.RoundTrip(r) //nolint:wrapcheck // returned unchanged
 	}
 	response := &http.Response{
-		StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r,
+		StatusCode: i.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(i.Body)), Request: r,
 	}
-	for name, value := range a.Header {
+	for name, value := range i.Header {
 		response.Header.Set(name, value)
 	}
 	return response, nil

@@ -44,7 +44,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return network.Collection{}, err
 	}
-	followers, picture, err := n.profile(ctx, g)
+	followers, picture, err := n.readProfile(ctx, g)
 	if err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
@@ -65,7 +65,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 }
 
 // profile returns the follower count and the URL of the picture.
-func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string, error) {
+func (n *Network) readProfile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var me struct {
 		Followers *int64 `json:"follower_count"`
 		Picture   string `json:"profile_image"`
@@ -106,7 +106,7 @@ func (n *Network) listPosts(
 			Bookmark string       `json:"bookmark"`
 		}
 		c := n.newCall(g, http.MethodGet, "boards/"+board+"/pins")
-		c.Query = pageQuery(pinPage, bookmark)
+		c.Query = pageQuery(pinsPerPage, bookmark)
 		if withMetrics {
 			c.Query.Set("pin_metrics", "true")
 		}
@@ -120,8 +120,8 @@ func (n *Network) listPosts(
 				posts = append(posts, p.collectedPost(n))
 			}
 		}
-		past := newestFirst(pins) && pins[len(pins)-1].createdAt().Before(since)
-		if past || page.Bookmark == "" || page.Bookmark == bookmark {
+		isPast := newestFirst(pins) && pins[len(pins)-1].createdAt().Before(since)
+		if isPast || page.Bookmark == "" || page.Bookmark == bookmark {
 			return posts, false, nil
 		}
 		bookmark = page.Bookmark

@@ -33,10 +33,10 @@ type draft struct {
 var drafts = network.DraftCodec[draft]{Kind: "a pin", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text, the media and the options.
-func (n *Network) Plan(i network.Submission) (network.Draft, error) {
+func (n *Network) Plan(s network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
-		IsPinterest: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		draftOptions: newDraftOptions(i.Content),
+		IsPinterest: true, Text: strings.ToValidUTF8(s.Content.Text, "\uFFFD"), Media: s.Content.Media,
+		draftOptions: newDraftOptions(s.Content),
 	})
 }
 

@@ -39,15 +39,15 @@ func (n *Network) rejection(response network.Response) *network.Error {
 	return netErr
 }
 
-func (s apiError) contains(words string) bool {
-	return strings.Contains(strings.ToLower(s.Message), words)
+func (e apiError) contains(words string) bool {
+	return strings.Contains(strings.ToLower(e.Message), words)
 }
 
 // class returns the class of a failed call's error.
-func (s apiError) class(status int) network.ErrorClass {
+func (e apiError) class(status int) network.ErrorClass {
 	// Code 29 also means that a resource belongs to another account, so the message is compared instead. The status is
 	// undocumented.
-	if s.contains("trial access") && status >= 400 && status < 500 {
+	if e.contains("trial access") && status >= 400 && status < 500 {
 		return network.AppNotApproved
 	}
 	switch status {
@@ -68,10 +68,10 @@ func (s apiError) class(status int) network.ErrorClass {
 
 // tokenClass returns the class of a token endpoint's error. Errors for wrong app credentials and for an expired token
 // differ only in the message. The messages are unconfirmed.
-func (s apiError) tokenClass(status int) network.ErrorClass {
+func (e apiError) tokenClass(status int) network.ErrorClass {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
-		if s.contains("client") {
+		if e.contains("client") {
 			return network.AppNotApproved
 		}
 		return network.ReconnectRequired

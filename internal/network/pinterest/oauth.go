@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	maxName   = 200   // characters kept of an account's or board's name
-	maxBoards = 200   // maximum boards offered
-	boardPage = "100" // boards per page; the limit is 250
+	maxName       = 200   // characters kept of an account's or board's name
+	maxBoards     = 200   // maximum boards offered
+	boardsPerPage = "100" // boards per page; the limit is 250
 )
 
 // Kinds returns only "", because there is only one sign-in method.
@@ -48,11 +48,11 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 			return nil, err
 		}
 	}
-	return n.boards(ctx, g)
+	return n.listBoards(ctx, g)
 }
 
 // boards returns a candidate for each of the account's boards.
-func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+func (n *Network) listBoards(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		ID       string `json:"id"`
 		Username string `json:"username"`
@@ -71,7 +71,7 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 			Bookmark string       `json:"bookmark"`
 		}
 		c := n.newCall(g, http.MethodGet, "boards")
-		c.Query = pageQuery(boardPage, bookmark)
+		c.Query = pageQuery(boardsPerPage, bookmark)
 		if err := n.do(ctx, c, &page); err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func TestManyBoards(t *testing.T) {
 func TestWithoutSecret(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	f.PublicClient()
+	f.UsePublicClient()
 	_, err := f.Exchange("", networktest.Account)
 	networktest.WantClass(t, err, network.AppNotApproved, "2")
 }

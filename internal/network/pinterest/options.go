@@ -14,12 +14,12 @@ const (
 	maxSection = 180 // characters of a section's name
 	// codeNoSection is the error code for a section that does not exist. It is not a code of Pinterest.
 	codeNoSection   = "SectionNotFound"
-	sectionPage     = "250" // sections per page, the network's limit
+	sectionsPerPage = "250" // sections per page, the network's limit
 	maxSectionPages = 10
 )
 
-// options returns a post's options for Pinterest, or the zero value if there are none.
-func options(o network.Options) network.PinterestOptions { return network.ValueOrZero(o.Pinterest) }
+// postOptions returns a post's postOptions for Pinterest, or the zero value if there are none.
+func postOptions(o network.Options) network.PinterestOptions { return network.ValueOrZero(o.Pinterest) }
 
 // checkOptions returns problems with a post's options.
 //
@@ -29,7 +29,7 @@ func checkOptions(opts network.Options) []network.Problem {
 	add := func(field, message string) {
 		problems = append(problems, network.OptionProblem(platform, field, network.CodeOptionUnsupported, true, message))
 	}
-	o := options(opts)
+	o := postOptions(opts)
 	if utf8.RuneCountInString(o.Title) > maxTitle {
 		add("title", "The title on Pinterest (options.pinterest.title) can have at most 100 characters. Shorten it.")
 	}
@@ -53,7 +53,7 @@ type draftOptions struct {
 }
 
 func newDraftOptions(c network.Content) draftOptions {
-	o := options(c.Options)
+	o := postOptions(c.Options)
 	clean := func(text string) string { return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")) }
 	return draftOptions{Title: clean(c.TitleOn(platform)), Link: clean(o.Link), Section: clean(o.BoardSection)}
 }
@@ -74,8 +74,8 @@ type section struct {
 }
 
 // findSection finds the ID of the pin's section among the board's sections. An ID takes precedence over a name.
-func (n *Network) findSection(ctx context.Context, g network.Grant, p *draft) error {
-	if p.hasSection() {
+func (n *Network) findSection(ctx context.Context, g network.Grant, d *draft) error {
+	if d.hasSection() {
 		return nil
 	}
 	sections, err := n.listSections(ctx, g)
@@ -83,11 +83,11 @@ func (n *Network) findSection(ctx context.Context, g network.Grant, p *draft) er
 		return err
 	}
 	for _, s := range sections {
-		if s.ID == p.Section || p.SectionID == "" && strings.EqualFold(s.Name, p.Section) {
-			p.SectionID = s.ID
+		if s.ID == d.Section || d.SectionID == "" && strings.EqualFold(s.Name, d.Section) {
+			d.SectionID = s.ID
 		}
 	}
-	if p.SectionID == "" {
+	if d.SectionID == "" {
 		return &network.Error{
 			Class: network.Rejected, Status: http.StatusOK, Code: codeNoSection,
 			Message: "The board has no section with this name. Create it on Pinterest, or choose another section.",
@@ -111,7 +111,7 @@ func (n *Network) listSections(ctx context.Context, g network.Grant) ([]section,
 			Bookmark string    `json:"bookmark"`
 		}
 		c := n.newCall(g, http.MethodGet, "boards/"+board+"/sections")
-		c.Query = pageQuery(sectionPage, bookmark)
+		c.Query = pageQuery(sectionsPerPage, bookmark)
 		if err := n.do(ctx, c, &page); err != nil {
 			return nil, err
 		}

@@ -30,38 +30,38 @@ func (n *Network) Prepare(
 }
 
 // advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
-func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+func (n *Network) advance(ctx context.Context, g network.Grant, d *draft, files network.Files) (time.Duration, error) {
 	if _, err := boardID(g); err != nil {
 		return 0, err
 	}
-	if p.PreparedAt.IsZero() && p.Video == "" {
-		if err := network.BlockingError(n.Check(p.content())); err != nil {
+	if d.PreparedAt.IsZero() && d.Video == "" {
+		if err := network.BlockingError(n.Check(d.content())); err != nil {
 			return 0, err
 		}
 	}
-	if err := n.findSection(ctx, g, p); err != nil || !p.isVideo() {
+	if err := n.findSection(ctx, g, d); err != nil || !d.isVideo() {
 		return 0, err
 	}
-	if p.Video == "" {
+	if d.Video == "" {
 		var err error
-		if p.Video, err = n.upload(ctx, g, p.Media[0], files); err != nil {
+		if d.Video, err = n.upload(ctx, g, d.Media[0], files); err != nil {
 			return 0, err
 		}
-		p.UploadedAt = n.opts.Now().UTC()
+		d.UploadedAt = n.opts.Now().UTC()
 	}
-	return n.pollVideo(ctx, g, p)
+	return n.pollVideo(ctx, g, d)
 }
 
 // pollVideo returns 0 if the network has processed the video, else the time until the next check.
-func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
+func (n *Network) pollVideo(ctx context.Context, g network.Grant, d *draft) (time.Duration, error) {
 	var video struct {
 		Status string `json:"status"`
 	}
-	err := n.do(ctx, n.newCall(g, http.MethodGet, "media/"+p.Video), &video)
+	err := n.do(ctx, n.newCall(g, http.MethodGet, "media/"+d.Video), &video)
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusNotFound {
-		gone := *netErr
-		gone.Class = network.Transient
-		return n.restartUpload(p, &gone)
+		newErr := *netErr
+		newErr.Class = network.Transient
+		return n.restartUpload(d, &newErr)
 	}
 	if err != nil {
 		return 0, err
@@ -70,9 +70,9 @@ func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (tim
 	case "succeeded":
 		return 0, nil
 	case "registered", "processing":
-		return max(minPoll, min(n.opts.Now().Sub(p.UploadedAt), maxPoll)), nil
+		return max(minPoll, min(n.opts.Now().Sub(d.UploadedAt), maxPoll)), nil
 	case "failed":
-		return n.restartUpload(p, &network.Error{
+		return n.restartUpload(d, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: video.Status,
 			Err: errors.New("the network could not process the video; use another file or format"),
 		})
@@ -82,11 +82,11 @@ func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (tim
 
 // restartUpload discards the video, so that the next call uploads it again. After maxRestarts restarts it returns
 // reason.
-func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration, error) {
-	if p.Restarts >= maxRestarts {
+func (n *Network) restartUpload(d *draft, reason *network.Error) (time.Duration, error) {
+	if d.Restarts >= maxRestarts {
 		return 0, reason
 	}
-	p.Restarts++
-	p.Video, p.UploadedAt = "", time.Time{}
-	return minPoll << p.Restarts, nil
+	d.Restarts++
+	d.Video, d.UploadedAt = "", time.Time{}
+	return minPoll << d.Restarts, nil
 }

@@ -12,7 +12,7 @@ import (
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -20,7 +20,7 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	source, links, err := n.mediaSource(ctx, p, files)
+	source, links, err := n.mediaSource(ctx, prepared, files)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -28,7 +28,7 @@ func (n *Network) Commit(
 		ID string `json:"id"`
 	}
 	c := n.newCall(g, http.MethodPost, "pins")
-	c.Purpose, c.JSON, c.Secrets = network.PurposeCommit, p.pin(board, source), links
+	c.Purpose, c.JSON, c.Secrets = network.PurposeCommit, prepared.pin(board, source), links
 	if err := n.do(ctx, c, &response); err != nil {
 		return network.Receipt{}, err
 	}
@@ -42,16 +42,16 @@ func (n *Network) Commit(
 }
 
 // mediaSource returns the pin's media_source and the URLs in it, which are secret.
-func (n *Network) mediaSource(ctx context.Context, p draft, files network.Files) (map[string]any, []string, error) {
-	if p.isVideo() {
+func (n *Network) mediaSource(ctx context.Context, d draft, files network.Files) (map[string]any, []string, error) {
+	if d.isVideo() {
 		return map[string]any{
-			"source_type": "video_id", "media_id": p.Video,
-			"cover_image_key_frame_time": int64(p.Media[0].Cover.Seconds()),
+			"source_type": "video_id", "media_id": d.Video,
+			"cover_image_key_frame_time": int64(d.Media[0].Cover.Seconds()),
 		}, nil, nil
 	}
 	var links []string
 	items := []map[string]string{}
-	for _, m := range p.Media {
+	for _, m := range d.Media {
 		address, err := files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), n.opts.Now().Add(n.opts.MediaFetchWindow()))
 		if err != nil {
 			return nil, nil, network.FileError(err)

@@ -14,7 +14,7 @@ import (
 const (
 	clockSkew    = time.Minute     // how far the network's clock may be behind
 	pollInterval = 5 * time.Second // between two searches
-	pinPage      = "100"           // pins per page, for a small response; the limit is 250
+	pinsPerPage  = "100"           // pins per page, for a small response; the limit is 250
 	maxPages     = 10
 )
 
@@ -23,19 +23,19 @@ const (
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	now := n.opts.Now() // before the search, because a pin may appear during it
-	pins, complete, err := n.findPins(ctx, g, p)
+	pins, complete, err := n.findPins(ctx, g, prepared)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	pins = slices.DeleteFunc(pins, func(f pin) bool { return history.BelongsToOther(f.ID, "") })
+	pins = slices.DeleteFunc(pins, func(listed pin) bool { return history.BelongsToOther(listed.ID, "") })
 	if len(pins) > 1 {
 		// an older pin is another post with the same content
-		pins = slices.DeleteFunc(pins, func(f pin) bool { return f.createdAt().Before(p.PreparedAt.Truncate(time.Second)) })
+		pins = slices.DeleteFunc(pins, func(listed pin) bool { return listed.createdAt().Before(prepared.PreparedAt.Truncate(time.Second)) })
 		complete = complete && len(pins) == 0
 	}
 	switch {
@@ -83,12 +83,12 @@ func (p pin) createdAt() time.Time {
 // findPins returns the pins that match the draft. The second result reports whether findPins has read all pins created
 // since the draft was prepared. The order of pins is not documented, so findPins stops at an older pin only on a page
 // sorted newest first.
-func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
+func (n *Network) findPins(ctx context.Context, g network.Grant, d draft) ([]pin, bool, error) {
 	board, err := boardID(g)
 	if err != nil {
 		return nil, false, err
 	}
-	from := p.PreparedAt.Add(-clockSkew).Truncate(time.Second)
+	since := d.PreparedAt.Add(-clockSkew).Truncate(time.Second)
 	var pins []pin
 	bookmark := ""
 	for range maxPages {
@@ -97,16 +97,16 @@ func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin
 			Bookmark string `json:"bookmark"`
 		}
 		c := n.newCall(g, http.MethodGet, "boards/"+board+"/pins")
-		c.Query = pageQuery(pinPage, bookmark)
+		c.Query = pageQuery(pinsPerPage, bookmark)
 		if err := n.do(ctx, c, &page); err != nil {
 			return nil, false, err
 		}
 		for _, listed := range page.Items {
-			if isID(listed.ID) && !listed.createdAt().Before(from) && listed.matches(p) {
+			if isID(listed.ID) && !listed.createdAt().Before(since) && listed.matches(d) {
 				pins = append(pins, listed)
 			}
 		}
-		if page.Bookmark == "" || newestFirst(page.Items) && page.Items[len(page.Items)-1].createdAt().Before(from) {
+		if page.Bookmark == "" || newestFirst(page.Items) && page.Items[len(page.Items)-1].createdAt().Before(since) {
 			return pins, true, nil
 		}
 		bookmark = page.Bookmark
@@ -122,15 +122,15 @@ func newestFirst(pins []pin) bool {
 // matches reports whether a pin's content in the list equals the draft's. A field that the list omits is not compared.
 // The link is not compared, because Pinterest may rewrite it.
 func (p pin) matches(d draft) bool {
-	form := "image"
+	mediaType := "image"
 	switch {
 	case d.isVideo():
-		form = "video"
+		mediaType = "video"
 	case len(d.Media) > 1:
-		form = "multiple_images"
+		mediaType = "multiple_images"
 	}
-	items := len(p.Media.Items)
-	return (p.Media.Type == form || p.Media.Type == "") && (items == len(d.Media) || items == 0) &&
+	itemCount := len(p.Media.Items)
+	return (p.Media.Type == mediaType || p.Media.Type == "") && (itemCount == len(d.Media) || itemCount == 0) &&
 		network.SameWords(p.Description, d.Text) && (p.Title == "" || network.SameWords(p.Title, d.title())) &&
 		(p.Section == "" || p.Section == d.SectionID)
 }

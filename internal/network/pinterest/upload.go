@@ -36,7 +36,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	if !isID(target.ID) || network.WebURL(target.URL) == "" {
 		return "", network.InvalidResponse(errors.New("registering a video: the response lacks the id or the URL"))
 	}
-	body, err := target.form(file)
+	body, err := target.newFormBody(file)
 	if err != nil {
 		return "", network.PermanentError(err)
 	}
@@ -58,16 +58,16 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 }
 
 // form returns the request body: the fields, then the file, which is read while it is sent.
-func (p uploadTarget) form(file network.File) (*network.Body, error) {
+func (t uploadTarget) newFormBody(file network.File) (*network.Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)
-	names := make([]string, 0, len(p.Fields))
-	for name := range p.Fields {
+	names := make([]string, 0, len(t.Fields))
+	for name := range t.Fields {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if err := form.WriteField(name, p.Fields[name]); err != nil {
+		if err := form.WriteField(name, t.Fields[name]); err != nil {
 			return nil, fmt.Errorf("writing a form: %w", err)
 		}
 	}

@@ -14,8 +14,8 @@ var _ network.Collector = (*Network)(nil)
 
 var insightMetrics = []string{"views", "likes", "replies", "reposts", "quotes", "shares"}
 
-// repost is the media type of a post by another account that this account reposted. Collect skips such posts.
-const repost = "REPOST_FACADE"
+// repostType is the media type of a post by another account that this account reposted. Collect skips such posts.
+const repostType = "REPOST_FACADE"
 
 // thread is a post in the account's list of posts.
 type thread struct {
@@ -44,12 +44,12 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 			return insights(ctx, "me/threads_insights", metrics)
 		},
 	}
-	figures, err := account.Read(ctx, "", "")
+	values, err := account.Read(ctx, "", "")
 	if err != nil {
 		return out, err
 	}
-	out.Followers = figures.Get("followers_count")
-	out.Picture, out.NoPicture = n.picture(ctx, g)
+	out.Followers = values.Get("followers_count")
+	out.Picture, out.NoPicture = n.readPicture(ctx, g)
 	posts, truncated, err := graph.ListSince(ctx, n.Client,
 		n.NewCall(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil),
 		since, limit, func(t thread) time.Time { return graph.ParseTime(t.Timestamp) })
@@ -59,27 +59,27 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	metrics := graph.MetricsReader{
 		Names: insightMetrics,
-		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Metrics, error) {
-			return insights(ctx, post+"/insights", metrics)
+		Fetch: func(ctx context.Context, postID string, metrics []string) (graph.Metrics, error) {
+			return insights(ctx, postID+"/insights", metrics)
 		},
 	}
 	for _, t := range posts {
-		if !graph.IsID(t.ID) || t.Type == repost {
-			out.Truncated = out.Truncated || t.Type != repost
+		if !graph.IsID(t.ID) || t.Type == repostType {
+			out.Truncated = out.Truncated || t.Type != repostType
 			continue
 		}
-		figures, err := metrics.Read(ctx, "", t.ID)
+		values, err := metrics.Read(ctx, "", t.ID)
 		if err != nil {
 			return out, err
 		}
-		out.Posts = append(out.Posts, t.collectedPost(figures))
+		out.Posts = append(out.Posts, t.collectedPost(values))
 	}
 	return out, nil
 }
 
 // picture returns the URL of the account's picture. It reports true if the account has no picture. If the call fails,
 // it returns zero values, because the collection must continue.
-func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
+func (n *Network) readPicture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"threads_profile_picture_url"`
 	}

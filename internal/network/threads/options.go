@@ -21,8 +21,8 @@ var postID = regexp.MustCompile(`^[0-9]{1,20}$`)
 // ownOptions returns only the options for Threads.
 func ownOptions(o network.Options) network.Options { return network.Options{Threads: o.Threads} }
 
-// options returns a post's options for Threads, or the zero value if there are none.
-func options(o network.Options) network.ThreadsOptions { return network.ValueOrZero(o.Threads) }
+// postOptions returns a post's postOptions for Threads, or the zero value if there are none.
+func postOptions(o network.Options) network.ThreadsOptions { return network.ValueOrZero(o.Threads) }
 
 // checkOptions returns problems with a post's options.
 //
@@ -33,7 +33,7 @@ func checkOptions(c network.Content) []network.Problem {
 	add := func(field string, isBlocking bool, message string) {
 		problems = append(problems, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
 	}
-	o := options(c.Options)
+	o := postOptions(c.Options)
 	if strings.ContainsAny(o.TopicTag, ".&") || utf8.RuneCountInString(o.TopicTag) > maxTopic {
 		add("topic_tag", true,
 			"The topic (options.threads.topic_tag) can have at most 50 characters, without periods and "+
@@ -91,7 +91,7 @@ func checkPoll(poll network.ThreadsOptionsPollAttachment, hasAttachment bool) []
 
 // postParams returns the parameters that the options add to a container.
 func postParams(opts network.Options, media []network.Media, _ string) url.Values {
-	o, params := options(opts), url.Values{}
+	o, params := postOptions(opts), url.Values{}
 	for name, value := range map[string]string{
 		"reply_control": o.ReplyControl, "topic_tag": o.TopicTag, "link_attachment": o.LinkAttachment,
 		"quote_post_id": o.QuotePostID,

@@ -27,7 +27,7 @@ var scopeRequirements = []network.RequiredScope{
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	var findings []network.Finding
 	for _, kind := range n.Kinds() {
-		app := n.app(kind)
+		app := n.appFor(kind)
 		_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 			"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "grant_type": {"client_credentials"},
 		})
@@ -44,7 +44,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		return append([]network.Finding{network.CallFinding(platform, "token", err)},
 			network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
 	}
-	info, err := n.creatorInfo(ctx, g)
+	info, err := n.readCreatorInfo(ctx, g)
 	finding := network.CallFinding(platform, network.CreatorInfo, err)
 	if err != nil {
 		return []network.Finding{finding}
@@ -60,7 +60,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 // requiredScopes returns the scopes that an account needs. The scope of inbox mode is required only if the operator
 // uses inbox mode. An app that is used only for the inbox needs no scope to publish.
 func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
-	required, scopes := slices.Clone(scopeRequirements), n.app(g.Kind).Scopes
+	required, scopes := slices.Clone(scopeRequirements), n.appFor(g.Kind).Scopes
 	upload := slices.Contains(scopes, scopeVideoUpload)
 	if !upload || slices.Contains(scopes, scopeVideoPublish) {
 		required = append(required, network.RequiredScope{Scope: scopeVideoPublish, Effect: network.CannotPublish})

@@ -24,7 +24,7 @@ const (
 
 // choices returns a post's choices, or the operator's defaults if the post has none. Without either, the post goes to
 // the inbox if the operator's apps may not publish directly.
-func (n *Network) choices(o network.Options) network.TikTokOptions {
+func (n *Network) choicesFor(o network.Options) network.TikTokOptions {
 	switch {
 	case o.TikTok != nil:
 		return *o.TikTok
@@ -110,25 +110,25 @@ func checkInbox(o network.TikTokOptions, text string, media []network.Media) []n
 	return problems
 }
 
-// toInbox reports whether the media go to the account's inbox, where a person completes the post.
-func (d draft) toInbox() bool { return d.Choices.Mode == network.TikTokInbox }
+// isForInbox reports whether the media go to the account's inbox, where a person completes the post.
+func (d draft) isForInbox() bool { return d.Choices.Mode == network.TikTokInbox }
 
 // applyChoices checks that the account allows the choices, and stores the privacy level in the draft. For a post in
 // inbox mode, it checks only the scope.
-func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) error {
+func (n *Network) applyChoices(ctx context.Context, g network.Grant, d *draft) error {
 	canUpload := slices.Contains(g.Scopes, scopeVideoUpload)
 	switch {
-	case p.toInbox() && !canUpload:
+	case d.isForInbox() && !canUpload:
 		return missingScope(scopeVideoUpload,
 			"Inbox mode needs the scope video.upload. Add it to the network's scopes and reconnect the account.")
-	case p.toInbox():
-		p.Privacy = privacyInbox
+	case d.isForInbox():
+		d.Privacy = privacyInbox
 		return nil
 	case canUpload && !slices.Contains(g.Scopes, scopeVideoPublish):
 		return missingScope(scopeVideoPublish, "This account can only send posts to the inbox. Choose inbox mode "+
 			"(options.tiktok.mode), or add the scope video.publish to the network's scopes and reconnect the account.")
 	}
-	return n.queryCreator(ctx, g, p)
+	return n.queryCreator(ctx, g, d)
 }
 
 // missingScope returns the error for an account that lacks the scope of a post's mode.
@@ -150,23 +150,23 @@ type creator struct {
 
 // queryCreator checks the draft's choices against the account's current settings, and stores the privacy level in the
 // draft. TikTok requires apps to read the settings before each post.
-func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
-	info, err := n.creatorInfo(ctx, g)
+func (n *Network) queryCreator(ctx context.Context, g network.Grant, d *draft) error {
+	info, err := n.readCreatorInfo(ctx, g)
 	if err != nil {
 		return err
 	}
-	if err := info.checkAllowed(*p); err != nil {
+	if err := info.checkAllowed(*d); err != nil {
 		return err
 	}
-	p.Privacy = p.Choices.PrivacyLevel
+	d.Privacy = d.Choices.PrivacyLevel
 	return nil
 }
 
-// creatorInfo returns the account's posting settings. Source:
+// readCreatorInfo returns the account's posting settings. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
-func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, error) {
+func (n *Network) readCreatorInfo(ctx context.Context, g network.Grant) (creator, error) {
 	var info creator
-	err := n.callAPI(ctx, g, post(network.PurposeRead, struct{}{}), "post/publish/creator_info/query/", &info)
+	err := n.callAPI(ctx, g, newPostCall(network.PurposeRead, struct{}{}), "post/publish/creator_info/query/", &info)
 	if err == nil && len(info.Privacy) == 0 {
 		err = network.InvalidResponse(errors.New("reading the account's settings: the response has no privacy levels"))
 	}
@@ -196,20 +196,20 @@ func audienceList(codes []string) string {
 }
 
 // checkAllowed returns an error if the account's settings do not allow one of the draft's choices.
-func (c creator) checkAllowed(p draft) error {
+func (c creator) checkAllowed(d draft) error {
 	reject := func(class network.ErrorClass, code, message string) error {
 		return &network.Error{
 			Class: class, Status: http.StatusOK, Code: code, Message: message,
 			Err: errors.New("the account's settings do not allow the post"),
 		}
 	}
-	if p.isVideo() && c.MaxVideoSeconds > 0 && p.Media[0].Duration.Seconds() > float64(c.MaxVideoSeconds) {
+	if d.isVideo() && c.MaxVideoSeconds > 0 && d.Media[0].Duration.Seconds() > float64(c.MaxVideoSeconds) {
 		return reject(network.RejectedMedia, codeDurationCheckFailed,
 			fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.", c.MaxVideoSeconds))
 	}
-	if !slices.Contains(c.Privacy, p.Choices.PrivacyLevel) {
+	if !slices.Contains(c.Privacy, d.Choices.PrivacyLevel) {
 		return reject(network.Rejected, codePrivacyMismatch, fmt.Sprintf(
-			"This account does not offer the audience “%s”. Choose from: %s.", audienceName(p.Choices.PrivacyLevel),
+			"This account does not offer the audience “%s”. Choose from: %s.", audienceName(d.Choices.PrivacyLevel),
 			audienceList(c.Privacy)))
 	}
 	var deniedFeatures []string
@@ -217,9 +217,9 @@ func (c creator) checkAllowed(p draft) error {
 		name           string
 		chosen, denied bool
 	}{
-		{"comments", p.Choices.AllowComment, c.NoComment},
-		{"duets", p.isVideo() && p.Choices.AllowDuet, c.NoDuet},
-		{"stitches", p.isVideo() && p.Choices.AllowStitch, c.NoStitch},
+		{"comments", d.Choices.AllowComment, c.NoComment},
+		{"duets", d.isVideo() && d.Choices.AllowDuet, c.NoDuet},
+		{"stitches", d.isVideo() && d.Choices.AllowStitch, c.NoStitch},
 	} {
 		if feature.chosen && feature.denied {
 			deniedFeatures = append(deniedFeatures, feature.name)

@@ -35,7 +35,7 @@ func (*Network) ListsPartially() {}
 // Collect returns the account's public posts with their metrics. Source:
 // https://developers.tiktok.com/doc/tiktok-api-v2-video-list.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	followers, picture, err := n.profile(ctx, g)
+	followers, picture, err := n.readProfile(ctx, g)
 	if err = scopeError(err); err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
@@ -63,13 +63,13 @@ func scopeError(err error) error {
 	if !ok || netErr.Code != codeScopeNotAuthorized && netErr.Code != codeScopePermissionMissed {
 		return network.DowngradeForbidden(err)
 	}
-	closed := *netErr
-	closed.Class = network.AppNotApproved
-	return &closed
+	newErr := *netErr
+	newErr.Class = network.AppNotApproved
+	return &newErr
 }
 
 // profile returns the follower count and the URL of the picture, each only if its scope was granted.
-func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string, error) {
+func (n *Network) readProfile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var fields []string
 	if slices.Contains(g.Scopes, scopeUserBasic) {
 		fields = append(fields, "avatar_url")
@@ -113,7 +113,7 @@ func (n *Network) listPosts(
 			Cursor int64         `json:"cursor"` // Unix milliseconds
 			More   bool          `json:"has_more"`
 		}
-		c := post(network.PurposeRead, body)
+		c := newPostCall(network.PurposeRead, body)
 		c.Query = url.Values{"fields": {strings.Join(slices.Concat(postFields, counts), ",")}}
 		if err := n.callAPI(ctx, g, c, "video/list/", &page); err != nil {
 			return posts, err
@@ -123,8 +123,8 @@ func (n *Network) listPosts(
 				posts = append(posts, v.collectedPost(n, g))
 			}
 		}
-		past := page.Cursor < since.UnixMilli() || body["cursor"] != 0 && page.Cursor >= body["cursor"]
-		if !page.More || past || len(posts) >= limit {
+		isPast := page.Cursor < since.UnixMilli() || body["cursor"] != 0 && page.Cursor >= body["cursor"]
+		if !page.More || isPast || len(posts) >= limit {
 			break
 		}
 		body = map[string]int64{"max_count": pageSize, "cursor": page.Cursor}
@@ -134,16 +134,16 @@ func (n *Network) listPosts(
 
 // collectedPost returns the post's metrics. A post without a duration is assumed to consist of photos. This assumption
 // is unconfirmed. TikTok does not report the number of photos.
-func (v countedPost) collectedPost(n *Network, g network.Grant) network.CollectedPost {
-	r := v.receipt(n, g)
+func (c countedPost) collectedPost(n *Network, g network.Grant) network.CollectedPost {
+	r := c.receipt(n, g)
 	format := network.FormatVideo
-	if v.Duration == 0 {
+	if c.Duration == 0 {
 		format = network.FormatImage
 	}
 	return network.CollectedPost{
-		ID: v.ID, URL: r.Permalink, Text: cmp.Or(strings.TrimSpace(v.Description), strings.TrimSpace(v.Title)),
+		ID: c.ID, URL: r.Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), strings.TrimSpace(c.Title)),
 		Format: format, PostedAt: r.At,
-		Views: network.NonNegative(v.Views), Likes: network.NonNegative(v.Likes), Comments: network.NonNegative(v.Comments),
-		Shares: network.NonNegative(v.Shares),
+		Views: network.NonNegative(c.Views), Likes: network.NonNegative(c.Likes), Comments: network.NonNegative(c.Comments),
+		Shares: network.NonNegative(c.Shares),
 	}
 }

@@ -29,41 +29,41 @@ type draft struct {
 
 // upload is an upload of a video in parts.
 type upload struct {
-	ID    string `json:"id"`  // publish_id, the network's ID of the publication
-	URL   string `json:"url"` // a secret, because it works without a token
-	Type  string `json:"type"`
-	Size  int64  `json:"size"`  // bytes
-	Chunk int64  `json:"chunk"` // bytes of each part except the last, which includes the remainder
-	Parts int64  `json:"parts"`
+	ID        string `json:"id"`  // publish_id, the network's ID of the publication
+	URL       string `json:"url"` // a secret, because it works without a token
+	Type      string `json:"type"`
+	Size      int64  `json:"size"`  // bytes
+	ChunkSize int64  `json:"chunk"` // bytes of each part except the last, which includes the remainder
+	Parts     int64  `json:"parts"`
 }
 
 // newUpload divides a file into equal parts. As the network requires, the last part includes the remainder. Source:
 // https://developers.tiktok.com/doc/content-posting-api-media-transfer-guide.
 func newUpload(file network.File, chunk int64) upload {
-	u := upload{Type: file.Type, Size: file.Size, Chunk: chunk, Parts: file.Size / chunk}
+	u := upload{Type: file.Type, Size: file.Size, ChunkSize: chunk, Parts: file.Size / chunk}
 	if u.Parts <= 1 {
-		u.Chunk, u.Parts = file.Size, 1
+		u.ChunkSize, u.Parts = file.Size, 1
 	}
 	return u
 }
 
 // partRange returns the offset and the size of part i in bytes.
 func (u upload) partRange(i int64) (int64, int64) {
-	from := i * u.Chunk
+	from := i * u.ChunkSize
 	if i == u.Parts-1 {
 		return from, u.Size - from
 	}
-	return from, u.Chunk
+	return from, u.ChunkSize
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text, the title, the media and the choices. A repeated Commit of a video cannot create a second post, because
 // Prepare stores the upload's ID.
-func (n *Network) Plan(i network.Submission) (network.Draft, error) {
+func (n *Network) Plan(s network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
-		IsTikTok: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		Title: strings.ToValidUTF8(i.Content.TitleOn(platform), "\uFFFD"), Choices: n.choices(i.Content.Options),
+		IsTikTok: true, Text: strings.ToValidUTF8(s.Content.Text, "\uFFFD"), Media: s.Content.Media,
+		Title: strings.ToValidUTF8(s.Content.TitleOn(platform), "\uFFFD"), Choices: n.choicesFor(s.Content.Options),
 	})
 }
 

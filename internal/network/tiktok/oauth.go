@@ -30,7 +30,7 @@ func (n *Network) Kinds() []string {
 }
 
 // app returns the app for a kind of account.
-func (n *Network) app(kind string) network.OAuthApp {
+func (n *Network) appFor(kind string) network.OAuthApp {
 	if kind == Business {
 		return n.opts.Business
 	}
@@ -39,7 +39,7 @@ func (n *Network) app(kind string) network.OAuthApp {
 
 // Authorize returns the URL of the consent page. The network supports PKCE only for mobile and desktop apps.
 func (n *Network) Authorize(a network.Authorization) string {
-	app := n.app(a.Kind)
+	app := n.appFor(a.Kind)
 	return n.opts.AuthorizeHost + "/" + n.opts.Version + "/auth/authorize/?" + url.Values{
 		"client_key":    {app.ClientID},
 		"redirect_uri":  {a.Redirect},
@@ -53,7 +53,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 // ReconnectRequired if the code is rejected or the consent has neither video.publish nor video.upload. People can
 // deselect scopes on the consent page. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	app := n.app(a.Kind)
+	app := n.appFor(a.Kind)
 	t, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"client_key": {app.ClientID}, "client_secret": {app.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
@@ -96,7 +96,7 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 // Refresh exchanges the refresh token for a new access token and a new refresh token. The old refresh token becomes
 // invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	app := n.app(g.Kind)
+	app := n.appFor(g.Kind)
 	t, err := n.requestToken(ctx, g.Server, url.Values{
 		"client_key": {app.ClientID}, "client_secret": {app.ClientSecret},
 		"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken},

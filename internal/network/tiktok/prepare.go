@@ -31,55 +31,55 @@ func (n *Network) Prepare(
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
-func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	if p.Privacy == "" {
-		content := network.Content{Text: p.Text, Media: p.Media, Options: network.Options{TikTok: &p.Choices}}
+func (n *Network) advance(ctx context.Context, g network.Grant, d *draft, files network.Files) (time.Duration, error) {
+	if d.Privacy == "" {
+		content := network.Content{Text: d.Text, Media: d.Media, Options: network.Options{TikTok: &d.Choices}}
 		if err := network.BlockingError(n.Check(content)); err != nil {
 			return 0, err
 		}
-		if err := n.applyChoices(ctx, g, p); err != nil {
+		if err := n.applyChoices(ctx, g, d); err != nil {
 			return 0, err
 		}
 	}
 	switch {
-	case !p.isVideo():
-		p.Upload = upload{} // discards the ID of photos that the network did not publish
-		return 0, n.linkPhotos(ctx, p, files)
-	case p.Upload.ID == "":
-		return n.startUpload(ctx, g, p, files)
+	case !d.isVideo():
+		d.Upload = upload{} // discards the ID of photos that the network did not publish
+		return 0, n.linkPhotos(ctx, d, files)
+	case d.Upload.ID == "":
+		return n.startUpload(ctx, g, d, files)
 	}
-	return n.resumeUpload(ctx, g, p, files)
+	return n.resumeUpload(ctx, g, d, files)
 }
 
 // linkPhotos creates the URLs from which the network fetches the photos. Each Commit uses the stored links, unless the
 // operator sets ListingDelay. Commit then creates new links, which expire before an unlisted post counts as absent.
-func (n *Network) linkPhotos(ctx context.Context, p *draft, files network.Files) error {
+func (n *Network) linkPhotos(ctx context.Context, d *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
-	if len(p.Links) == len(p.Media) && p.LinksExpire.Sub(now) > minLinkLifetime {
+	if len(d.Links) == len(d.Media) && d.LinksExpire.Sub(now) > minLinkLifetime {
 		return nil
 	}
-	p.CreatedAt = now
-	return n.linkPhotosUntil(ctx, p, files, now.Add(linkLifetime))
+	d.CreatedAt = now
+	return n.linkPhotosUntil(ctx, d, files, now.Add(linkLifetime))
 }
 
-func (n *Network) linkPhotosUntil(ctx context.Context, p *draft, files network.Files, expires time.Time) error {
-	links := make([]string, len(p.Media))
-	for i, m := range p.Media {
+func (n *Network) linkPhotosUntil(ctx context.Context, d *draft, files network.Files, expires time.Time) error {
+	links := make([]string, len(d.Media))
+	for i, m := range d.Media {
 		var err error
 		if links[i], err = files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), expires); err != nil {
 			return network.FileError(err)
 		}
 	}
-	p.Links, p.LinksExpire = links, expires
+	d.Links, d.LinksExpire = links, expires
 	return nil
 }
 
 // startUpload requests an upload for the video. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-direct-post.
 func (n *Network) startUpload(
-	ctx context.Context, g network.Grant, p *draft, files network.Files,
+	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (time.Duration, error) {
-	file, err := n.open(ctx, p, files)
+	file, err := n.openVideo(ctx, d, files)
 	if err != nil {
 		return 0, err
 	}
@@ -93,13 +93,13 @@ func (n *Network) startUpload(
 		URL string `json:"upload_url"`
 	}
 	request := map[string]any{"source_info": map[string]any{
-		"source": "FILE_UPLOAD", "video_size": u.Size, "chunk_size": u.Chunk, "total_chunk_count": u.Parts,
+		"source": "FILE_UPLOAD", "video_size": u.Size, "chunk_size": u.ChunkSize, "total_chunk_count": u.Parts,
 	}}
 	path := "post/publish/inbox/video/init/"
-	if !p.toInbox() {
-		request["post_info"], path = p.videoInfo(), "post/publish/video/init/"
+	if !d.isForInbox() {
+		request["post_info"], path = d.videoInfo(), "post/publish/video/init/"
 	}
-	err = n.callAPI(ctx, g, post(network.PurposeRead, request), path, &response)
+	err = n.callAPI(ctx, g, newPostCall(network.PurposeRead, request), path, &response)
 	if err != nil {
 		return 0, err
 	}
@@ -107,22 +107,22 @@ func (n *Network) startUpload(
 		return 0, network.InvalidResponse(errors.New("starting an upload: the response lacks the id or the URL"))
 	}
 	u.ID, u.URL = response.ID, response.URL
-	p.Upload, p.CreatedAt = u, n.opts.Now().UTC()
+	d.Upload, d.CreatedAt = u, n.opts.Now().UTC()
 	if u.Parts > 1 {
 		return firstWait, nil
 	}
 	return 0, nil
 }
 
-func (p draft) videoInfo() map[string]any {
+func (d draft) videoInfo() map[string]any {
 	info := map[string]any{
-		"title": p.Text, "privacy_level": p.Privacy,
-		"disable_comment": !p.Choices.AllowComment, "disable_duet": !p.Choices.AllowDuet,
-		"disable_stitch":       !p.Choices.AllowStitch,
-		"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
-		"is_aigc": p.Choices.IsAIGC,
+		"title": d.Text, "privacy_level": d.Privacy,
+		"disable_comment": !d.Choices.AllowComment, "disable_duet": !d.Choices.AllowDuet,
+		"disable_stitch":       !d.Choices.AllowStitch,
+		"brand_content_toggle": d.Choices.BrandContent, "brand_organic_toggle": d.Choices.BrandOrganic,
+		"is_aigc": d.Choices.IsAIGC,
 	}
-	if cover := p.Media[0].Cover; cover > 0 {
+	if cover := d.Media[0].Cover; cover > 0 {
 		info["video_cover_timestamp_ms"] = cover.Milliseconds()
 	}
 	return info
@@ -130,11 +130,11 @@ func (p draft) videoInfo() map[string]any {
 
 // resumeUpload sends the missing parts of a video except the last.
 func (n *Network) resumeUpload(
-	ctx context.Context, g network.Grant, p *draft, files network.Files,
+	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (time.Duration, error) {
-	state, err := n.fetchStatus(ctx, g, p.Upload.ID)
+	state, err := n.fetchStatus(ctx, g, d.Upload.ID)
 	if rejection, ok := errors.AsType[*network.Error](err); ok && rejection.Class == network.Rejected {
-		return n.restartUpload(p, rejection) // the network no longer knows the ID
+		return n.restartUpload(d, rejection) // the network no longer knows the ID
 	}
 	switch {
 	case err != nil:
@@ -144,48 +144,48 @@ func (n *Network) resumeUpload(
 		if reason.Class != network.Transient {
 			return 0, reason
 		}
-		return n.restartUpload(p, reason)
-	case !state.lacksBytes(p.Upload):
+		return n.restartUpload(d, reason)
+	case !state.lacksBytes(d.Upload):
 		return 0, nil
-	case n.opts.Now().Sub(p.CreatedAt) > uploadRestartAge:
-		return n.restartUpload(p, &network.Error{Class: network.Transient, Code: codeUploadExpired})
+	case n.opts.Now().Sub(d.CreatedAt) > uploadRestartAge:
+		return n.restartUpload(d, &network.Error{Class: network.Transient, Code: codeUploadExpired})
 	}
-	return n.sendParts(ctx, p, files, *state.Uploaded/p.Upload.Chunk)
+	return n.sendParts(ctx, d, files, *state.Uploaded/d.Upload.ChunkSize)
 }
 
 // restartUpload discards an upload, so that the next call starts another one. After maxRestarts restarts, it returns
 // reason.
-func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration, error) {
-	if p.Restarts >= maxRestarts {
+func (n *Network) restartUpload(d *draft, reason *network.Error) (time.Duration, error) {
+	if d.Restarts >= maxRestarts {
 		return 0, reason
 	}
-	p.Restarts++
-	p.Upload, p.CreatedAt = upload{}, time.Time{}
-	return firstWait << p.Restarts, nil
+	d.Restarts++
+	d.Upload, d.CreatedAt = upload{}, time.Time{}
+	return firstWait << d.Restarts, nil
 }
 
 // sendParts sends all parts starting with first, except the last.
-func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, first int64) (time.Duration, error) {
-	if first >= p.Upload.Parts-1 {
+func (n *Network) sendParts(ctx context.Context, d *draft, files network.Files, first int64) (time.Duration, error) {
+	if first >= d.Upload.Parts-1 {
 		return 0, nil
 	}
-	file, err := n.open(ctx, p, files)
+	file, err := n.openVideo(ctx, d, files)
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
-	from, _ := p.Upload.partRange(first)
+	from, _ := d.Upload.partRange(first)
 	if err := seekTo(file, from); err != nil {
 		return 0, err
 	}
-	for i := first; i < p.Upload.Parts-1; i++ {
-		response, err := n.putPart(ctx, network.PurposeTransfer, p.Upload, i, file)
+	for i := first; i < d.Upload.Parts-1; i++ {
+		response, err := n.putPart(ctx, network.PurposeTransfer, d.Upload, i, file)
 		if err != nil {
 			return 0, err
 		}
 		if err := n.partError(response); err != nil {
 			if err.Class == network.Rejected {
-				return n.restartUpload(p, err)
+				return n.restartUpload(d, err)
 			}
 			return 0, err
 		}
@@ -193,8 +193,8 @@ func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, 
 	return 0, nil
 }
 
-func (n *Network) open(ctx context.Context, p *draft, files network.Files) (network.File, error) {
-	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
+func (n *Network) openVideo(ctx context.Context, d *draft, files network.Files) (network.File, error) {
+	file, err := files.Open(ctx, d.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
 	if err != nil {
 		return network.File{}, network.FileError(err)
 	}
@@ -202,12 +202,12 @@ func (n *Network) open(ctx context.Context, p *draft, files network.Files) (netw
 }
 
 // seekTo moves a newly opened file to an offset in bytes.
-func seekTo(file network.File, bytes int64) error {
+func seekTo(file network.File, offset int64) error {
 	var err error
-	if inside, ok := file.ReadCloser.(io.Seeker); ok {
-		_, err = inside.Seek(bytes, io.SeekStart)
+	if seeker, ok := file.ReadCloser.(io.Seeker); ok {
+		_, err = seeker.Seek(offset, io.SeekStart)
 	} else {
-		_, err = io.CopyN(io.Discard, file, bytes)
+		_, err = io.CopyN(io.Discard, file, offset)
 	}
 	if err != nil {
 		return network.FileError(err)

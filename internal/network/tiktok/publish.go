@@ -28,32 +28,32 @@ const (
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if !p.isVideo() {
-		return n.commitPhotos(ctx, g, p, files)
+	if !prepared.isVideo() {
+		return n.commitPhotos(ctx, g, prepared, files)
 	}
-	return n.commitVideo(ctx, g, p, files)
+	return n.commitVideo(ctx, g, prepared, files)
 }
 
 // commitVideo sends the last part. If TikTok rejects the part, an earlier request may have sent it. The error is then
 // OutcomeUnknown, because only the upload's status shows whether the part arrived.
 func (n *Network) commitVideo(
-	ctx context.Context, g network.Grant, p draft, files network.Files,
+	ctx context.Context, g network.Grant, d draft, files network.Files,
 ) (network.Receipt, error) {
-	file, err := n.open(ctx, &p, files)
+	file, err := n.openVideo(ctx, &d, files)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	defer file.Close()
-	last := p.Upload.Parts - 1
-	from, _ := p.Upload.partRange(last)
+	last := d.Upload.Parts - 1
+	from, _ := d.Upload.partRange(last)
 	if err := seekTo(file, from); err != nil {
 		return network.Receipt{}, err
 	}
-	response, err := n.putPart(ctx, network.PurposeCommit, p.Upload, last, file)
+	response, err := n.putPart(ctx, network.PurposeCommit, d.Upload, last, file)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -63,10 +63,10 @@ func (n *Network) commitVideo(
 		}
 		return network.Receipt{}, err
 	}
-	state, err := n.fetchStatus(ctx, g, p.Upload.ID)
+	state, err := n.fetchStatus(ctx, g, d.Upload.ID)
 	switch {
-	case err == nil && state.isDone(p):
-		return n.receipt(g, p.Upload.ID, state), nil
+	case err == nil && state.isDone(d):
+		return n.receipt(g, d.Upload.ID, state), nil
 	case err == nil && state.Status == statusFailed && n.rejectionError(state.Reason).Class != network.Transient:
 		return network.Receipt{}, n.rejectionError(state.Reason)
 	}
@@ -76,31 +76,31 @@ func (n *Network) commitVideo(
 // commitPhotos makes the call that publishes photos. Only its response has the post's ID, so the Draft of a Processing
 // error stores the ID. Source: https://developers.tiktok.com/doc/content-posting-api-reference-photo-post.
 func (n *Network) commitPhotos(
-	ctx context.Context, g network.Grant, p draft, files network.Files,
+	ctx context.Context, g network.Grant, d draft, files network.Files,
 ) (network.Receipt, error) {
-	links := p.Links
+	links := d.Links
 	// photos that are fetched late must not be published after a retry has published them
-	if within := n.opts.MediaFetchWindow(); within > 0 {
-		if err := n.linkPhotosUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
+	if window := n.opts.MediaFetchWindow(); window > 0 {
+		if err := n.linkPhotosUntil(ctx, &d, files, n.opts.Now().UTC().Add(window)); err != nil {
 			return network.Receipt{}, err
 		}
 	}
-	mode, info := "MEDIA_UPLOAD", map[string]any{"description": p.Text}
-	if !p.toInbox() {
+	mode, info := "MEDIA_UPLOAD", map[string]any{"description": d.Text}
+	if !d.isForInbox() {
 		mode, info = "DIRECT_POST", map[string]any{
-			"description": p.Text, "privacy_level": p.Privacy, "disable_comment": !p.Choices.AllowComment,
+			"description": d.Text, "privacy_level": d.Privacy, "disable_comment": !d.Choices.AllowComment,
 			"auto_add_music":       false,
-			"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
+			"brand_content_toggle": d.Choices.BrandContent, "brand_organic_toggle": d.Choices.BrandOrganic,
 		}
 	}
-	if p.Title != "" {
-		info["title"] = p.Title
+	if d.Title != "" {
+		info["title"] = d.Title
 	}
-	c := post(network.PurposeCommit, map[string]any{
+	c := newPostCall(network.PurposeCommit, map[string]any{
 		"media_type": "PHOTO", "post_mode": mode, "post_info": info,
-		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
+		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": d.Links},
 	})
-	c.Secrets = slices.Concat(links, p.Links) // the links work without a token
+	c.Secrets = slices.Concat(links, d.Links) // the links work without a token
 	var response struct {
 		ID string `json:"publish_id"`
 	}
@@ -114,14 +114,14 @@ func (n *Network) commitPhotos(
 	}
 	state, err := n.fetchStatus(ctx, g, response.ID)
 	switch {
-	case err == nil && state.isDone(p):
+	case err == nil && state.isDone(d):
 		return n.receipt(g, response.ID, state), nil
 	case err == nil && state.Status == statusFailed && n.rejectionError(state.Reason).Class != network.Transient:
 		return network.Receipt{}, n.rejectionError(state.Reason)
 	}
-	p.Upload.ID = response.ID
+	d.Upload.ID = response.ID
 	processingErr := n.processingError(state.Status)
-	if processingErr.Draft, err = drafts.Encode(p); err != nil {
+	if processingErr.Draft, err = drafts.Encode(d); err != nil {
 		return network.Receipt{}, &network.Error{Class: network.OutcomeUnknown, Err: err}
 	}
 	return network.Receipt{}, processingErr
@@ -147,8 +147,8 @@ type postState struct {
 }
 
 // isDone reports whether the post is published, or is in the inbox in inbox mode.
-func (s postState) isDone(p draft) bool {
-	return s.Status == statusComplete || s.Status == statusInbox && p.toInbox()
+func (s postState) isDone(d draft) bool {
+	return s.Status == statusComplete || s.Status == statusInbox && d.isForInbox()
 }
 
 // lacksBytes reports whether parts of the file have not arrived, according to TikTok.
@@ -158,7 +158,7 @@ func (s postState) lacksBytes(u upload) bool {
 
 func (n *Network) fetchStatus(ctx context.Context, g network.Grant, id string) (postState, error) {
 	var state postState
-	c := post(network.PurposeRead, map[string]string{"publish_id": id})
+	c := newPostCall(network.PurposeRead, map[string]string{"publish_id": id})
 	err := n.callAPI(ctx, g, c, "post/publish/status/fetch/", &state)
 	return state, err
 }
@@ -198,27 +198,27 @@ func postKind(id string) string {
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	if p.Upload.ID == "" {
-		return n.resolvePhotos(ctx, g, p, history)
+	if prepared.Upload.ID == "" {
+		return n.resolvePhotos(ctx, g, prepared, history)
 	}
 	checkedAt := n.opts.Now()
-	state, err := n.fetchStatus(ctx, g, p.Upload.ID)
+	state, err := n.fetchStatus(ctx, g, prepared.Upload.ID)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case state.isDone(p):
-		return network.Published, n.receipt(g, p.Upload.ID, state), nil
+	case state.isDone(prepared):
+		return network.Published, n.receipt(g, prepared.Upload.ID, state), nil
 	case state.Status == statusFailed:
 		return network.Absent, network.Receipt{}, n.rejectionError(state.Reason)
-	case state.lacksBytes(p.Upload) && checkedAt.Sub(p.CreatedAt) > uploadLifetime && checkedAt.Sub(history.Last) < uploadGrace:
+	case state.lacksBytes(prepared.Upload) && checkedAt.Sub(prepared.CreatedAt) > uploadLifetime && checkedAt.Sub(history.Last) < uploadGrace:
 		return network.Unknown, network.Receipt{}, n.processingError(state.Status)
-	case state.lacksBytes(p.Upload) && checkedAt.Sub(p.CreatedAt) > uploadLifetime:
+	case state.lacksBytes(prepared.Upload) && checkedAt.Sub(prepared.CreatedAt) > uploadLifetime:
 		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: codeUploadExpired}
-	case state.lacksBytes(p.Upload):
+	case state.lacksBytes(prepared.Upload):
 		return network.Absent, network.Receipt{}, nil
 	case state.Status == statusUploading || state.Status == statusDownloading:
 		return network.Unknown, network.Receipt{}, n.processingError(state.Status)
@@ -230,17 +230,17 @@ func (n *Network) Resolve(
 // resolvePhotos searches the account's listed posts. TikTok lists only public posts, and may list no photos at all. A
 // missing post therefore counts as absent only after the ListingDelay that the operator has set.
 func (n *Network) resolvePhotos(
-	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	unknown := &network.Error{
+	unknownErr := &network.Error{
 		Class: network.OutcomeUnknown,
 		Err:   errors.New("TikTok does not report whether the post was published; look for it on the profile"),
 	}
-	if !slices.Contains(g.Scopes, scopeVideoList) || p.Privacy != privacyPublic {
-		return network.Unknown, network.Receipt{}, unknown
+	if !slices.Contains(g.Scopes, scopeVideoList) || d.Privacy != privacyPublic {
+		return network.Unknown, network.Receipt{}, unknownErr
 	}
 	searchStart := n.opts.Now() // before the search, because a post may appear during it
-	posts, err := n.findPhotos(ctx, g, p)
+	posts, err := n.findPhotos(ctx, g, d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -252,13 +252,13 @@ func (n *Network) resolvePhotos(
 		receipt.MatchedByContent = true
 		return network.Published, receipt, nil
 	case len(posts) > 1:
-		return network.Unknown, network.Receipt{}, unknown
+		return network.Unknown, network.Receipt{}, unknownErr
 	case absentAfter > 0 && since >= absentAfter:
 		return network.Absent, network.Receipt{}, nil
 	case since < listingDelay:
 		return network.Unknown, network.Receipt{}, n.processingError("")
 	}
-	return network.Unknown, network.Receipt{}, unknown
+	return network.Unknown, network.Receipt{}, unknownErr
 }
 
 // listedPost is a post in a list. It is unconfirmed which field has the text of photos, so all text fields are
@@ -289,8 +289,8 @@ func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
 
 // findPhotos returns the newest listed posts that match the draft. If several match, posts older than the draft's
 // preparation are dropped.
-func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]listedPost, error) {
-	c := post(network.PurposeRead, map[string]int{"max_count": pageSize})
+func (n *Network) findPhotos(ctx context.Context, g network.Grant, d draft) ([]listedPost, error) {
+	c := newPostCall(network.PurposeRead, map[string]int{"max_count": pageSize})
 	c.Query = url.Values{"fields": {"id,create_time,duration,title,video_description,share_url"}}
 	var page struct {
 		Videos []listedPost `json:"videos"`
@@ -299,11 +299,11 @@ func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]l
 		return nil, err
 	}
 	isUnrelated := func(at time.Time) func(listedPost) bool {
-		return func(l listedPost) bool { return l.Created < at.Unix() || !l.matches(p) }
+		return func(l listedPost) bool { return l.Created < at.Unix() || !l.matches(d) }
 	}
-	posts := slices.DeleteFunc(page.Videos, isUnrelated(p.CreatedAt.Add(-clockSkew)))
+	posts := slices.DeleteFunc(page.Videos, isUnrelated(d.CreatedAt.Add(-clockSkew)))
 	if len(posts) > 1 {
-		posts = slices.DeleteFunc(posts, isUnrelated(p.CreatedAt))
+		posts = slices.DeleteFunc(posts, isUnrelated(d.CreatedAt))
 	}
 	return posts, nil
 }

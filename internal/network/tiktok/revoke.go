@@ -33,7 +33,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		}
 		g = refreshed
 	}
-	app := n.app(g.Kind)
+	app := n.appFor(g.Kind)
 	_, err := n.callOAuth(ctx, g.Server, "oauth/revoke/",
 		url.Values{"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {g.AccessToken}})
 	return err

@@ -114,7 +114,7 @@ func (n *Network) Platform() string { return platform }
 // Check returns what the network would reject, or accept only with changes. It warns about a video that is longer than
 // the account's last known settings allow. Prepare reads the settings again.
 func (n *Network) Check(c network.Content) []network.Problem {
-	choices := n.choices(c.Options)
+	choices := n.choicesFor(c.Options)
 	return slices.Concat(n.opts.Rules.Check(c), n.opts.Rules.CheckTitle(platform, c),
 		checkChoices(choices, c.Text, c.Media), n.videos.check(c, choices))
 }
@@ -137,12 +137,12 @@ func (n *Network) callAPI(ctx context.Context, g network.Grant, c network.Call, 
 	return n.decode(response, out)
 }
 
-// post returns a POST call with body as JSON.
-func post(purpose network.Purpose, body any) network.Call {
+// newPostCall returns a POST call with body as JSON.
+func newPostCall(purpose network.Purpose, body any) network.Call {
 	return network.Call{Purpose: purpose, Method: http.MethodPost, JSON: body}
 }
 
 // postURL returns the permalink of a post. It is unconfirmed that /video/ redirects to photos.
-func (n *Network) postURL(username, form, id string) string {
-	return n.opts.WebHost + "/@" + url.PathEscape(username) + "/" + form + "/" + id
+func (n *Network) postURL(username, kind, id string) string {
+	return n.opts.WebHost + "/@" + url.PathEscape(username) + "/" + kind + "/" + id
 }

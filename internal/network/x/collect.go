@@ -30,7 +30,7 @@ var _ network.Collector = (*Network)(nil)
 
 // Collect returns the account's posts, without reposts and replies. Posts of the last 30 days have link clicks.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	followers, picture, err := n.profile(ctx, g)
+	followers, picture, err := n.readProfile(ctx, g)
 	if err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
@@ -49,7 +49,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 }
 
 // profile returns the follower count and the URL of the picture.
-func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string, error) {
+func (n *Network) readProfile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var me struct {
 		Data struct {
 			Metrics struct {
@@ -172,13 +172,13 @@ func (t tweet) format(kinds map[string]string) string {
 
 // addClicks adds the link clicks. The network reports them only to the author and for 30 days.
 func (n *Network) addClicks(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
-	recent := slices.IndexFunc(posts, func(p network.CollectedPost) bool {
+	recentCount := slices.IndexFunc(posts, func(p network.CollectedPost) bool {
 		return n.opts.Now().Sub(p.PostedAt) >= privateMetricsAge
 	})
-	if recent < 0 {
-		recent = len(posts)
+	if recentCount < 0 {
+		recentCount = len(posts)
 	}
-	for batch := range slices.Chunk(posts[:recent], maxPageSize) {
+	for batch := range slices.Chunk(posts[:recentCount], maxPageSize) {
 		if err := n.addClickBatch(ctx, g, batch); err != nil {
 			return err
 		}

@@ -58,8 +58,8 @@ func firstUnit(rest string) (int, int) {
 		return size, heavyWeight
 	}
 	r, size := utf8.DecodeRuneInString(rest)
-	for _, from := range lightRanges {
-		if from[0] <= r && r <= from[1] {
+	for _, bounds := range lightRanges {
+		if bounds[0] <= r && r <= bounds[1] {
 			return size, 1
 		}
 	}

@@ -85,7 +85,7 @@ func findCandidate(text string, words []word, from int) (candidate, bool) {
 }
 
 func newCandidate(text string, start int, domain span) candidate {
-	match := remainder.FindStringSubmatchIndex(text[domain.end:])
+	match := remainderPattern.FindStringSubmatchIndex(text[domain.end:])
 	return candidate{start: start, domain: domain, path: match[2] >= 0, end: domain.end + match[1]}
 }
 
@@ -96,7 +96,7 @@ func schemeBefore(text string, at, from int) (int, bool) {
 	if lowest >= at {
 		return 0, false
 	}
-	match := scheme.FindStringIndex(text[lowest:at])
+	match := schemePattern.FindStringIndex(text[lowest:at])
 	if match == nil {
 		return 0, false
 	}

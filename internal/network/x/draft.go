@@ -35,13 +35,13 @@ type upload struct {
 var drafts = network.DraftCodec[draft]{Kind: "an X post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text, the media and the options.
-func (n *Network) Plan(i network.Submission) (network.Draft, error) {
-	p := draft{IsX: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
-	p.Options = newDraftOptions(options(i.Content.Options))
-	if i.Reply != nil {
-		p.ReplyTo, p.Root = i.Reply.Parent, i.Reply.Root
+func (n *Network) Plan(s network.Submission) (network.Draft, error) {
+	d := draft{IsX: true, Text: strings.ToValidUTF8(s.Content.Text, "\uFFFD"), Media: s.Content.Media}
+	d.Options = newDraftOptions(postOptions(s.Content.Options))
+	if s.Reply != nil {
+		d.ReplyTo, d.Root = s.Reply.Parent, s.Reply.Root
 	}
-	return drafts.Plan(p)
+	return drafts.Plan(d)
 }
 
 func (d draft) checkOrigin() error {

@@ -32,10 +32,10 @@ var (
 	queryRune = `[a-zA-Z0-9!?*'@();:&=+$/%#\[\]\-_.,~|]`
 	query     = `(?:\?` + queryRune + `*[a-zA-Z0-9\-_&=#/])?`
 
-	remainder  = regexp.MustCompile(`^(?::[0-9]+)?(/` + pathPart + `*)?` + query)
-	scheme     = regexp.MustCompile(`[hH][tT][tT][pP][sS]?://$`)
-	ownLink    = regexp.MustCompile(`^[hH][tT][tT][pP][sS]?://[tT]\.[cC][oO]/([a-zA-Z0-9]+)` + query)
-	latinLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the Latin letters at the end of a label
+	remainderPattern  = regexp.MustCompile(`^(?::[0-9]+)?(/` + pathPart + `*)?` + query)
+	schemePattern     = regexp.MustCompile(`[hH][tT][tT][pP][sS]?://$`)
+	ownLinkPattern    = regexp.MustCompile(`^[hH][tT][tT][pP][sS]?://[tT]\.[cC][oO]/([a-zA-Z0-9]+)` + query)
+	latinLabelPattern = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the Latin letters at the end of a label
 )
 
 // span is a part of a text, as byte offsets.
@@ -81,7 +81,7 @@ func (c candidate) spans(text string) []span {
 	if c.start == c.domain.start {
 		return c.bareSpans(text)
 	}
-	match := ownLink.FindStringSubmatch(link)
+	match := ownLinkPattern.FindStringSubmatch(link)
 	switch {
 	case match == nil:
 		return []span{{c.start, c.end}}
@@ -136,11 +136,11 @@ func latinDomains(domain string) []span {
 		if end := tldEnd(domain, at, at+len(label)); domainSpan.start >= 0 && end > 0 {
 			domainSpan.end = end
 		}
-		plain := at + latinLabel.FindStringIndex(label)[0]
-		if plain > at || domainSpan.start < 0 {
+		latinStart := at + latinLabelPattern.FindStringIndex(label)[0]
+		if latinStart > at || domainSpan.start < 0 {
 			domains = appendDomain(domains, domainSpan)
-			domainSpan = span{max(plain, domainSpan.end), 0}
-			if plain == at+len(label) {
+			domainSpan = span{max(latinStart, domainSpan.end), 0}
+			if latinStart == at+len(label) {
 				domainSpan.start = -1
 			}
 		}

@@ -16,8 +16,8 @@ const (
 	maxPollDuration = 10080 // minutes
 )
 
-// options returns a post's options for X, or the zero value if there are none.
-func options(o network.Options) network.XOptions { return network.ValueOrZero(o.X) }
+// postOptions returns a post's postOptions for X, or the zero value if there are none.
+func postOptions(o network.Options) network.XOptions { return network.ValueOrZero(o.X) }
 
 var postAddress = regexp.MustCompile(`^https?://(?:www\.|mobile\.)?(?:x|twitter)\.com/[^/?#\s]+/status/([0-9]{1,19})(?:[/?#]\S*)?$`)
 
@@ -41,7 +41,7 @@ func checkOptions(c network.Content) []network.Problem {
 	add := func(field, code, message string) {
 		problems = append(problems, network.OptionProblem(platform, field, code, true, message))
 	}
-	o := options(c.Options)
+	o := postOptions(c.Options)
 	if o.QuoteTweetID != "" {
 		if parseQuote(o.QuoteTweetID) == "" {
 			add("quote_tweet_id", network.CodeOptionUnsupported,

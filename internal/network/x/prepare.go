@@ -25,33 +25,33 @@ func (n *Network) Prepare(
 }
 
 // advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
-func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	if p.PreparedAt.IsZero() {
-		if err := network.BlockingError(n.Check(p.content())); err != nil {
+func (n *Network) advance(ctx context.Context, g network.Grant, d *draft, files network.Files) (time.Duration, error) {
+	if d.PreparedAt.IsZero() {
+		if err := network.BlockingError(n.Check(d.content())); err != nil {
 			return 0, err
 		}
 	}
-	if p.hasExpiredMedia(n.opts.Now()) {
-		p.Uploads = nil
+	if d.hasExpiredMedia(n.opts.Now()) {
+		d.Uploads = nil
 	}
-	for i := len(p.Uploads); i < len(p.Media); i++ {
-		sent, err := n.upload(ctx, g, p.Media[i], files)
+	for i := len(d.Uploads); i < len(d.Media); i++ {
+		sent, err := n.upload(ctx, g, d.Media[i], files)
 		if err != nil {
 			return 0, err
 		}
-		p.Uploads = append(p.Uploads, sent)
+		d.Uploads = append(d.Uploads, sent)
 	}
-	for i := range p.Uploads {
-		if p.Uploads[i].Done {
+	for i := range d.Uploads {
+		if d.Uploads[i].Done {
 			continue
 		}
-		if wait, err := n.pollMedia(ctx, g, p, i); wait > 0 || err != nil {
+		if wait, err := n.pollMedia(ctx, g, d, i); wait > 0 || err != nil {
 			return wait, err
 		}
-		p.Uploads[i].Done = true
+		d.Uploads[i].Done = true
 	}
-	if p.PreparedAt.IsZero() {
-		p.PreparedAt = n.opts.Now().UTC()
+	if d.PreparedAt.IsZero() {
+		d.PreparedAt = n.opts.Now().UTC()
 	}
 	return 0, nil
 }
@@ -63,9 +63,9 @@ type processingInfo struct {
 }
 
 // pollMedia returns 0 if the network has processed upload i, else the time until the next check.
-func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i int) (time.Duration, error) {
+func (n *Network) pollMedia(ctx context.Context, g network.Grant, d *draft, i int) (time.Duration, error) {
 	c := n.newCall(g, http.MethodGet, "media/upload")
-	c.Query = url.Values{"command": {"STATUS"}, "media_id": {p.Uploads[i].ID}}
+	c.Query = url.Values{"command": {"STATUS"}, "media_id": {d.Uploads[i].ID}}
 	var response struct {
 		Data struct {
 			Processing *processingInfo `json:"processing_info"`
@@ -73,7 +73,7 @@ func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i in
 	}
 	err := n.do(ctx, c, &response)
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusNotFound {
-		return n.restartUploads(p, &network.Error{
+		return n.restartUploads(d, &network.Error{
 			Class: network.Transient, Status: netErr.Status, Code: netErr.Code, Message: netErr.Message, Err: netErr.Err,
 		})
 	}
@@ -89,9 +89,9 @@ func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i in
 		if processing.After > 0 {
 			return time.Duration(min(processing.After, int64(maxPoll/time.Second))) * time.Second, nil
 		}
-		return max(minPoll, min(n.opts.Now().Sub(p.Uploads[i].SentAt), maxPoll)), nil
+		return max(minPoll, min(n.opts.Now().Sub(d.Uploads[i].SentAt), maxPoll)), nil
 	case "failed":
-		return n.restartUploads(p, &network.Error{
+		return n.restartUploads(d, &network.Error{
 			Class: network.RejectedMedia, Status: http.StatusOK, Code: processing.State,
 			Err: errors.New("the network could not process the file; use another file or format"),
 		})
@@ -101,11 +101,11 @@ func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i in
 
 // restartUploads discards all uploads, so that the next call starts new uploads. After maxRestarts restarts it returns
 // reason.
-func (n *Network) restartUploads(p *draft, reason *network.Error) (time.Duration, error) {
-	if p.Restarts >= maxRestarts {
+func (n *Network) restartUploads(d *draft, reason *network.Error) (time.Duration, error) {
+	if d.Restarts >= maxRestarts {
 		return 0, reason
 	}
-	p.Restarts++
-	p.Uploads = nil
-	return minPoll << p.Restarts, nil
+	d.Restarts++
+	d.Uploads = nil
+	return minPoll << d.Restarts, nil
 }

@@ -16,11 +16,11 @@ const codeMediaExpired = "media_expired" // not a code of X
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if p.hasExpiredMedia(n.opts.Now()) {
+	if prepared.hasExpiredMedia(n.opts.Now()) {
 		return network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Code: codeMediaExpired, Err: errors.New("posting: the media have expired"),
 		}
@@ -31,7 +31,7 @@ func (n *Network) Commit(
 		} `json:"data"`
 	}
 	c := n.newCall(g, http.MethodPost, "tweets")
-	c.Purpose, c.JSON = network.PurposeCommit, p.requestBody()
+	c.Purpose, c.JSON = network.PurposeCommit, prepared.requestBody()
 	if err := n.do(ctx, c, &response); err != nil {
 		return network.Receipt{}, err
 	}

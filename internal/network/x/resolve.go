@@ -27,18 +27,18 @@ const (
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	now := n.opts.Now() // before the search, because a post may appear during it
-	posts, complete, err := n.findPosts(ctx, g, p)
+	posts, complete, err := n.findPosts(ctx, g, prepared)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	posts = slices.DeleteFunc(posts, func(f tweet) bool { return history.BelongsToOther(f.ID, "") })
+	posts = slices.DeleteFunc(posts, func(t tweet) bool { return history.BelongsToOther(t.ID, "") })
 	if len(posts) > 1 {
-		posts = createdSince(posts, p.PreparedAt) // older posts belong to other publications
+		posts = createdSince(posts, prepared.PreparedAt) // older posts belong to other publications
 		complete = complete && len(posts) == 0
 	}
 	switch {
@@ -57,7 +57,7 @@ func (n *Network) Resolve(
 			Class: network.Processing, Status: http.StatusOK, RetryAt: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the post: not listed yet"),
 		}
-	case p.hasExpiredMedia(now):
+	case prepared.hasExpiredMedia(now):
 		return network.Absent, network.Receipt{}, &network.Error{
 			Class: network.Transient, Code: codeMediaExpired, Err: errors.New("the media have expired"),
 		}
@@ -92,7 +92,7 @@ type postText struct {
 
 // findPosts returns the posts that match the draft. It returns false if it has not read all posts since the Draft was
 // prepared.
-func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tweet, bool, error) {
+func (n *Network) findPosts(ctx context.Context, g network.Grant, d draft) ([]tweet, bool, error) {
 	var page struct {
 		Data []tweet `json:"data"`
 		Meta struct {
@@ -100,40 +100,40 @@ func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tw
 		} `json:"meta"`
 		Errors []problem `json:"errors"` // about omitted posts; may be set even with status 200
 	}
-	from := p.PreparedAt.Add(-clockSkew)
+	since := d.PreparedAt.Add(-clockSkew)
 	c := n.newCall(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
 	c.Query = url.Values{
-		"start_time": {from.UTC().Format(time.RFC3339)}, "max_results": {pageSize},
+		"start_time": {since.UTC().Format(time.RFC3339)}, "max_results": {pageSize},
 		"post.fields": {"attachments,conversation_id,created_at,entities,note_post"},
 	}
 	if err := n.do(ctx, c, &page); err != nil {
 		return nil, false, err
 	}
 	posts := slices.DeleteFunc(page.Data, func(t tweet) bool {
-		return !isID(t.ID) || t.Created.Before(from.Truncate(time.Second)) || !t.matches(p)
+		return !isID(t.ID) || t.Created.Before(since.Truncate(time.Second)) || !t.matches(d)
 	})
 	return posts, page.Meta.Next == "" && len(page.Errors) == 0, nil
 }
 
 // createdSince returns the posts that are not older than a time, rounded down to seconds as in X's times.
-func createdSince(posts []tweet, from time.Time) []tweet {
-	return slices.DeleteFunc(posts, func(t tweet) bool { return t.Created.Before(from.Truncate(time.Second)) })
+func createdSince(posts []tweet, since time.Time) []tweet {
+	return slices.DeleteFunc(posts, func(t tweet) bool { return t.Created.Before(since.Truncate(time.Second)) })
 }
 
-func (t tweet) matches(p draft) bool {
+func (t tweet) matches(d draft) bool {
 	text := t.postText
 	if t.Note != nil && t.Note.Text != "" {
 		text = *t.Note
 	}
-	if t.Conversation != "" && t.Conversation != cmp.Or(p.Root, t.ID) {
+	if t.Conversation != "" && t.Conversation != cmp.Or(d.Root, t.ID) {
 		return false // another thread
 	}
-	if len(t.Attachments.Media) != len(p.Media) {
+	if len(t.Attachments.Media) != len(d.Media) {
 		return false
 	}
-	listedText, draftText := text.originalText(), normalize(p.Text)
-	return normalize(listedText) == draftText || p.Options.Quote != "" && normalize(withoutQuote(listedText,
-		p.Options.Quote)) == draftText
+	listedText, draftText := text.originalText(), normalize(d.Text)
+	return normalize(listedText) == draftText || d.Options.Quote != "" && normalize(withoutQuote(listedText,
+		d.Options.Quote)) == draftText
 }
 
 // withoutQuote returns a text without the link to the quoted post, which X adds at the end.
@@ -150,9 +150,9 @@ func withoutQuote(text, quoted string) string {
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // originalText returns the text with the original URLs. URLs of media, which X adds, are removed.
-func (w postText) originalText() string {
-	text := unescape.Replace(w.Text)
-	for _, link := range w.Entities.Links {
+func (t postText) originalText() string {
+	text := unescape.Replace(t.Text)
+	for _, link := range t.Entities.Links {
 		replacement := link.Full
 		if link.Media != "" {
 			replacement = ""

@@ -31,7 +31,7 @@ type createdUpload struct {
 // upload sends a file in segments. The network deletes an upload that is never finalized. Source:
 // https://docs.x.com/x-api/media/quickstart/media-upload-chunked.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (upload, error) {
-	file, err := files.Open(ctx, m.ID, n.fit(m))
+	file, err := files.Open(ctx, m.ID, n.fileLimits(m))
 	if err != nil {
 		return upload{}, network.FileError(err)
 	}
@@ -45,7 +45,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	var newUpload createdUpload
 	c := n.newCall(g, http.MethodPost, "media/upload/initialize")
 	c.JSON = map[string]any{
-		"media_type": file.Type, "media_category": category(m.Kind, file.Type), "total_bytes": file.Size,
+		"media_type": file.Type, "media_category": mediaCategory(m.Kind, file.Type), "total_bytes": file.Size,
 	}
 	if err := n.callMedia(ctx, c, &newUpload); err != nil {
 		return upload{}, err
@@ -53,21 +53,21 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	if !isID(newUpload.Data.ID) {
 		return upload{}, network.InvalidResponse(errors.New("starting an upload: the response has no id"))
 	}
-	if err := n.appendAll(ctx, g, newUpload.Data.ID, file); err != nil {
+	if err := n.appendSegments(ctx, g, newUpload.Data.ID, file); err != nil {
 		return upload{}, err
 	}
 	return n.finalize(ctx, g, m, newUpload)
 }
 
 // fit returns the limits to which the library converts the file. A GIF is sent unchanged, because it may be animated.
-func (n *Network) fit(m network.Media) network.FileLimits {
-	if alone := n.opts.Rules.Images.Single; m.Kind != network.Video && alone.Type != "" && m.Type == alone.Type {
-		return network.FileLimits{Types: []string{alone.Type}, MaxBytes: alone.MaxBytes, MaxSide: alone.MaxSide}
+func (n *Network) fileLimits(m network.Media) network.FileLimits {
+	if single := n.opts.Rules.Images.Single; m.Kind != network.Video && single.Type != "" && m.Type == single.Type {
+		return network.FileLimits{Types: []string{single.Type}, MaxBytes: single.MaxBytes, MaxSide: single.MaxSide}
 	}
 	return n.opts.Rules.FileLimits(m.Kind)
 }
 
-func category(kind, mimeType string) string {
+func mediaCategory(kind, mimeType string) string {
 	switch {
 	case kind == network.Video:
 		return "tweet_video"
@@ -77,8 +77,8 @@ func category(kind, mimeType string) string {
 	return "tweet_image"
 }
 
-// appendAll sends the file's segments one after the other. Only one segment is in memory at a time.
-func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, file network.File) error {
+// appendSegments sends the file's segments one after the other. Only one segment is in memory at a time.
+func (n *Network) appendSegments(ctx context.Context, g network.Grant, id string, file network.File) error {
 	buffer := make([]byte, segmentSize)
 	remaining := file.Size
 	for i := 0; remaining > 0; i++ {
@@ -88,7 +88,7 @@ func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, fil
 		}
 		c := n.newCall(g, http.MethodPost, "media/upload/"+id+"/append")
 		c.Purpose = network.PurposeTransfer
-		if c.Body, err = segment(i, buffer[:size]); err != nil {
+		if c.Body, err = newSegmentBody(i, buffer[:size]); err != nil {
 			return network.PermanentError(err)
 		}
 		if err := n.callMedia(ctx, c, &struct{}{}); err != nil {
@@ -99,8 +99,8 @@ func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, fil
 	return nil
 }
 
-// segment returns a multipart form with a part of a file.
-func segment(index int, part []byte) (*network.Body, error) {
+// newSegmentBody returns a multipart form with a part of a file.
+func newSegmentBody(index int, part []byte) (*network.Body, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	err := form.WriteField("segment_index", strconv.Itoa(index))

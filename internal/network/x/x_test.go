@@ -286,7 +286,7 @@ func TestConformance(t *testing.T) {
 func TestPublicClient(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	f.PublicClient()
+	f.UsePublicClient()
 	g := f.Grant()
 	f.Renew(g)
 }

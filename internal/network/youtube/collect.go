@@ -68,7 +68,7 @@ func (n *Network) ListHidden(ctx context.Context, g network.Grant, since time.Ti
 func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int, include func(countedVideo) bool,
 ) ([]network.CollectedPost, error) {
-	ids, err := n.newestIDs(ctx, g, list, since, limit)
+	ids, err := n.listNewestIDs(ctx, g, list, since, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +131,8 @@ func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string
 	return info, nil
 }
 
-// newestIDs returns the IDs of the videos uploaded since a time, at most limit.
-func (n *Network) newestIDs(
+// listNewestIDs returns the IDs of the videos uploaded since a time, at most limit.
+func (n *Network) listNewestIDs(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
 ) ([]string, error) {
 	var ids []string
@@ -153,15 +153,15 @@ func (n *Network) newestIDs(
 		if err != nil {
 			return nil, err
 		}
-		older := false
+		isOlder := false
 		for _, u := range page.Items {
 			at, err := time.Parse(time.RFC3339, u.Snippet.PublishedAt)
-			older = err == nil && at.Before(since)
-			if id := u.Snippet.Resource.VideoID; !older && videoID.MatchString(id) && len(ids) < limit {
+			isOlder = err == nil && at.Before(since)
+			if id := u.Snippet.Resource.VideoID; !isOlder && videoID.MatchString(id) && len(ids) < limit {
 				ids = append(ids, id)
 			}
 		}
-		if older || page.Next == "" || page.Next == next {
+		if isOlder || page.Next == "" || page.Next == next {
 			break
 		}
 		next = page.Next

@@ -44,29 +44,29 @@ var drafts = network.DraftCodec[draft]{Kind: "a YouTube video", Validate: draft.
 
 // Plan fixes the video's title, description, tags and choices. A repeated Commit cannot create a second video, because
 // Prepare stores the upload session.
-func (n *Network) Plan(i network.Submission) (network.Draft, error) {
-	if i.Reply != nil {
-		return network.PlanFirstComment(i)
+func (n *Network) Plan(s network.Submission) (network.Draft, error) {
+	if s.Reply != nil {
+		return network.PlanFirstComment(s)
 	}
-	text := strings.ToValidUTF8(i.Content.Text, "\uFFFD")
+	text := strings.ToValidUTF8(s.Content.Text, "\uFFFD")
 	var choices network.YouTubeOptions
-	if i.Content.Options.YouTube != nil {
-		choices = *i.Content.Options.YouTube
+	if s.Content.Options.YouTube != nil {
+		choices = *s.Content.Options.YouTube
 	}
 	if choices.SelfDeclaredMadeForKids == nil {
 		choices.SelfDeclaredMadeForKids = n.opts.MadeForKids
 	}
 	privacy := cmp.Or(choices.PrivacyStatus, n.opts.Privacy)
-	chosen := cleanTitle(strings.ToValidUTF8(i.Content.TitleOn(platform), "\uFFFD"))
+	chosen := cleanTitle(strings.ToValidUTF8(s.Content.TitleOn(platform), "\uFFFD"))
 	choices.PrivacyStatus, choices.Title = "", ""
 	return drafts.Plan(draft{
-		IsYouTube: true, Title: cmp.Or(chosen, title(text, i.Content.Media)), Description: text, Tags: tags(text), Privacy: privacy,
-		Media: i.Content.Media, Choices: choices,
+		IsYouTube: true, Title: cmp.Or(chosen, chooseTitle(text, s.Content.Media)), Description: text, Tags: chooseTags(text), Privacy: privacy,
+		Media: s.Content.Media, Choices: choices,
 	})
 }
 
-// title returns the text's first line, or else the file's name, or else defaultTitle. A video must have a title.
-func title(text string, media []network.Media) string {
+// chooseTitle returns the text's first line, or else the file's name, or else defaultTitle. A video must have a chooseTitle.
+func chooseTitle(text string, media []network.Media) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	name := ""
 	if len(media) > 0 {
@@ -86,8 +86,8 @@ func cleanTitle(text string) string {
 	return strings.TrimSpace(network.Clip(strings.Join(strings.Fields(cleaned), " "), maxTitle))
 }
 
-// tags returns the text's hashtags, as many as fit in 500 characters.
-func tags(text string) []string {
+// chooseTags returns the text's hashtags, as many as fit in 500 characters.
+func chooseTags(text string) []string {
 	var hashtags []string
 	remaining := maxTags
 	for _, tag := range network.Hashtags(text) {

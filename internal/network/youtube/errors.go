@@ -69,8 +69,8 @@ func (n *Network) rejection(response network.Response) *network.Error {
 }
 
 // class returns the class for the first known reason, else for the status. Other errors of the API are Rejected.
-func (r apiError) class(status int, isAPIError bool) network.ErrorClass {
-	for _, detail := range r.Errors {
+func (e apiError) class(status int, isAPIError bool) network.ErrorClass {
+	for _, detail := range e.Errors {
 		if class, ok := classByReason[detail.Reason]; ok {
 			return class
 		}
@@ -85,11 +85,11 @@ func (r apiError) class(status int, isAPIError bool) network.ErrorClass {
 }
 
 // code returns the first reason, else the name of the status.
-func (r apiError) code() string {
-	if len(r.Errors) > 0 && r.Errors[0].Reason != "" {
-		return r.Errors[0].Reason
+func (e apiError) code() string {
+	if len(e.Errors) > 0 && e.Errors[0].Reason != "" {
+		return e.Errors[0].Reason
 	}
-	return r.Status
+	return e.Status
 }
 
 // retryTime returns when to retry, or zero if unknown. YouTube does not report when a quota resets.

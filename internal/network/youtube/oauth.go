@@ -66,14 +66,14 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 			}
 		}
 	}
-	return n.channels(ctx, g)
+	return n.listChannels(ctx, g)
 }
 
 // channelID matches the ID of a channel or playlist.
 var channelID = regexp.MustCompile(`^[A-Za-z0-9_-]{2,64}$`)
 
 // channels returns the channels that a grant gives access to.
-func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+func (n *Network) listChannels(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var response struct {
 		Items []struct {
 			ID      string `json:"id"`

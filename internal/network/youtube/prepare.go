@@ -30,43 +30,43 @@ func (n *Network) Prepare(
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
-func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	if p.Locked {
-		return n.advanceLocked(ctx, g, p, files)
+func (n *Network) advance(ctx context.Context, g network.Grant, d *draft, files network.Files) (time.Duration, error) {
+	if d.Locked {
+		return n.advanceLocked(ctx, g, d, files)
 	}
-	if p.Session == "" {
-		return n.startSession(ctx, g, p, files)
+	if d.Session == "" {
+		return n.startSession(ctx, g, d, files)
 	}
-	progress, err := n.queryProgress(ctx, g, *p)
+	progress, err := n.queryProgress(ctx, g, *d)
 	if err == nil && progress.video.ID == "" {
-		err = n.sendAllButLast(ctx, g, *p, files, progress.next)
+		err = n.sendAllButLast(ctx, g, *d, files, progress.next)
 	}
-	if isExpired(err) && p.Sessions < maxSessions {
-		return n.startSession(ctx, g, p, files)
+	if isExpired(err) && d.Sessions < maxSessions {
+		return n.startSession(ctx, g, d, files)
 	}
 	return 0, err
 }
 
-// confirmDeletion is how long a locked video must be missing before it counts as deleted. A single list without the
+// deletionConfirmTime is how long a locked video must be missing before it counts as deleted. A single list without the
 // video does not prove the deletion.
-const confirmDeletion = 5 * time.Minute
+const deletionConfirmTime = 5 * time.Minute
 
 // advanceLocked reads the status of a video that YouTube locked. A video that became visible is ready for Commit.
-func (n *Network) advanceLocked(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	_, _, err := n.checkVideo(ctx, g, *p, p.Video)
+func (n *Network) advanceLocked(ctx context.Context, g network.Grant, d *draft, files network.Files) (time.Duration, error) {
+	_, _, err := n.checkVideo(ctx, g, *d, d.Video)
 	netErr, ok := errors.AsType[*network.Error](err)
 	if !ok || netErr.Code != codeVideoDeleted {
-		p.MissingAt = time.Time{}
+		d.MissingAt = time.Time{}
 	}
 	switch {
-	case ok && netErr.Code == codeVideoDeleted && p.MissingAt.IsZero():
-		p.MissingAt = n.opts.Now().UTC()
-		return confirmDeletion, nil
+	case ok && netErr.Code == codeVideoDeleted && d.MissingAt.IsZero():
+		d.MissingAt = n.opts.Now().UTC()
+		return deletionConfirmTime, nil
 	case ok && netErr.Code == codeVideoDeleted:
-		if wait := p.MissingAt.Add(confirmDeletion).Sub(n.opts.Now()); wait > 0 {
+		if wait := d.MissingAt.Add(deletionConfirmTime).Sub(n.opts.Now()); wait > 0 {
 			return wait, nil
 		}
-		return n.startSession(ctx, g, p, files)
+		return n.startSession(ctx, g, d, files)
 	case ok && netErr.Class == network.Processing:
 		return max(netErr.RetryAt.Sub(n.opts.Now()), minStatusInterval), nil
 	}
@@ -74,42 +74,42 @@ func (n *Network) advanceLocked(ctx context.Context, g network.Grant, p *draft, 
 }
 
 // sendAllButLast sends the file except its last part.
-func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, p draft, files network.Files, next int64) error {
-	source, err := n.open(ctx, p, files)
+func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, d draft, files network.Files, next int64) error {
+	source, err := n.openVideo(ctx, d, files)
 	if err != nil {
 		return err
 	}
 	defer source.file.Close()
-	_, err = n.sendChunks(ctx, g, p, source, next)
+	_, err = n.sendChunks(ctx, g, d, source, next)
 	return err
 }
 
 // startSession starts an upload session. A file with a single part is then ready for Commit.
 func (n *Network) startSession(
-	ctx context.Context, g network.Grant, p *draft, files network.Files,
+	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (time.Duration, error) {
-	if err := network.BlockingError(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
+	if err := network.BlockingError(n.Check(network.Content{Text: d.Description, Media: d.Media})); err != nil {
 		return 0, err
 	}
-	p.Session, p.Total, p.Video, p.UploadedAt, p.Locked, p.MissingAt = "", 0, "", time.Time{}, false, time.Time{}
-	source, err := n.open(ctx, *p, files)
+	d.Session, d.Total, d.Video, d.UploadedAt, d.Locked, d.MissingAt = "", 0, "", time.Time{}, false, time.Time{}
+	source, err := n.openVideo(ctx, *d, files)
 	if err != nil {
 		return 0, err
 	}
-	p.Total, p.Type = source.file.Size, source.file.Type
+	d.Total, d.Type = source.file.Size, source.file.Type
 	if err := source.file.Close(); err != nil {
 		return 0, network.FileError(err)
 	}
-	if p.Total <= 0 {
+	if d.Total <= 0 {
 		return 0, &network.Error{
 			Class: network.RejectedMedia, Err: errors.New("starting an upload: the video file is empty; upload it again"),
 		}
 	}
-	p.StartedAt = n.opts.Now().UTC()
-	if p.Session, err = n.createSession(ctx, g, *p); err != nil {
+	d.StartedAt = n.opts.Now().UTC()
+	if d.Session, err = n.createSession(ctx, g, *d); err != nil {
 		return 0, err
 	}
-	if p.Sessions++; p.Total <= n.opts.ChunkBytes {
+	if d.Sessions++; d.Total <= n.opts.ChunkBytes {
 		return 0, nil
 	}
 	return saveDelay, nil
@@ -117,19 +117,19 @@ func (n *Network) startSession(
 
 // createSession returns the URL of a new session. If the response is lost, the session expires without creating a
 // video.
-func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (string, error) {
-	snippet := map[string]any{"title": p.Title, "description": p.Description}
-	if len(p.Tags) > 0 {
-		snippet["tags"] = p.Tags
+func (n *Network) createSession(ctx context.Context, g network.Grant, d draft) (string, error) {
+	snippet := map[string]any{"title": d.Title, "description": d.Description}
+	if len(d.Tags) > 0 {
+		snippet["tags"] = d.Tags
 	}
-	if p.Choices.CategoryID != "" {
-		snippet["categoryId"] = p.Choices.CategoryID
+	if d.Choices.CategoryID != "" {
+		snippet["categoryId"] = d.Choices.CategoryID
 	}
-	status := map[string]any{"privacyStatus": p.Privacy}
-	if p.Choices.SelfDeclaredMadeForKids != nil {
-		status["selfDeclaredMadeForKids"] = *p.Choices.SelfDeclaredMadeForKids
+	status := map[string]any{"privacyStatus": d.Privacy}
+	if d.Choices.SelfDeclaredMadeForKids != nil {
+		status["selfDeclaredMadeForKids"] = *d.Choices.SelfDeclaredMadeForKids
 	}
-	if p.Choices.ContainsSyntheticMedia {
+	if d.Choices.ContainsSyntheticMedia {
 		status["containsSyntheticMedia"] = true
 	}
 	response, err := n.client.Do(ctx, network.Call{
@@ -137,7 +137,7 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 		URL:   strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
 		Query: url.Values{"uploadType": {"resumable"}, "part": {"snippet,status"}, "notifySubscribers": {"true"}},
 		Header: http.Header{
-			"X-Upload-Content-Length": {strconv.FormatInt(p.Total, 10)}, "X-Upload-Content-Type": {p.Type},
+			"X-Upload-Content-Length": {strconv.FormatInt(d.Total, 10)}, "X-Upload-Content-Type": {d.Type},
 		},
 		Bearer: g.AccessToken,
 		JSON:   map[string]any{"snippet": snippet, "status": status},

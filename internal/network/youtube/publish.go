@@ -25,39 +25,39 @@ func (n *Network) Commit(
 	if network.IsFirstComment(d) {
 		return n.commitComment(ctx, g, d)
 	}
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if p.Locked { // YouTube already has the video
-		_, receipt, err := n.checkVideo(ctx, g, p, p.Video)
+	if prepared.Locked { // YouTube already has the video
+		_, receipt, err := n.checkVideo(ctx, g, prepared, prepared.Video)
 		return receipt, err
 	}
-	uploaded, err := n.completeUpload(ctx, g, p, files)
+	uploaded, err := n.completeUpload(ctx, g, prepared, files)
 	if isExpired(err) {
 		return network.Receipt{}, &network.Error{Class: network.OutcomeUnknown, Code: codeSessionGone, Err: err}
 	}
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	return n.outcome(p, uploaded)
+	return n.outcome(prepared, uploaded)
 }
 
-func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, files network.Files) (video, error) {
-	progress, err := n.queryProgress(ctx, g, p)
+func (n *Network) completeUpload(ctx context.Context, g network.Grant, d draft, files network.Files) (video, error) {
+	progress, err := n.queryProgress(ctx, g, d)
 	if err != nil || progress.video.ID != "" {
 		return progress.video, err
 	}
-	source, err := n.open(ctx, p, files)
+	source, err := n.openVideo(ctx, d, files)
 	if err != nil {
 		return video{}, err
 	}
 	defer source.file.Close()
-	next, err := n.sendChunks(ctx, g, p, source, progress.next)
+	next, err := n.sendChunks(ctx, g, d, source, progress.next)
 	if err != nil {
 		return video{}, err
 	}
-	if progress, err = n.sendChunk(ctx, g, p, network.PurposeCommit, source, next, p.Total); err != nil {
+	if progress, err = n.sendChunk(ctx, g, d, network.PurposeCommit, source, next, d.Total); err != nil {
 		return video{}, err
 	}
 	if progress.video.ID == "" {
@@ -86,42 +86,42 @@ func (n *Network) Resolve(
 	if network.IsFirstComment(d) {
 		return n.resolveComment(ctx, g, d, history)
 	}
-	p, err := drafts.DecodePrepared(d)
+	prepared, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	if p.UploadedAt.IsZero() {
-		p.UploadedAt = history.First
+	if prepared.UploadedAt.IsZero() {
+		prepared.UploadedAt = history.First
 	}
-	if p.Video != "" {
-		return n.checkVideo(ctx, g, p, p.Video)
+	if prepared.Video != "" {
+		return n.checkVideo(ctx, g, prepared, prepared.Video)
 	}
 	searchStart := n.opts.Now() // before the search, because a video may appear during it
-	progress, err := n.queryProgress(ctx, g, p)
+	progress, err := n.queryProgress(ctx, g, prepared)
 	switch {
 	case isExpired(err):
-		return n.findUpload(ctx, g, p, searchStart, history)
+		return n.findUpload(ctx, g, prepared, searchStart, history)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case progress.video.ID == "":
 		return network.Absent, network.Receipt{}, nil
 	}
-	return n.checkVideo(ctx, g, p, progress.video.ID)
+	return n.checkVideo(ctx, g, prepared, progress.video.ID)
 }
 
 // findUpload searches the channel's uploads since the start of the session. A missing video is Absent with the error
 // that the session has expired. Prepare then starts a new session.
 func (n *Network) findUpload(
-	ctx context.Context, g network.Grant, p draft, searchStart time.Time, history network.CommitHistory,
+	ctx context.Context, g network.Grant, d draft, searchStart time.Time, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	since := p.StartedAt.Add(-clockSkew)
+	since := d.StartedAt.Add(-clockSkew)
 	uploads, complete, err := n.listUploads(ctx, g, since)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	var matches []upload
 	for _, u := range uploads {
-		if u.matches(p) && !history.BelongsToOther(u.Snippet.Resource.VideoID, "") {
+		if u.matches(d) && !history.BelongsToOther(u.Snippet.Resource.VideoID, "") {
 			matches = append(matches, u)
 		}
 	}
@@ -130,7 +130,7 @@ func (n *Network) findUpload(
 	}
 	switch listedBy := history.Last.Add(time.Duration(n.opts.ListingDelay)); {
 	case len(matches) == 1:
-		verdict, receipt, err := n.checkVideo(ctx, g, p, matches[0].Snippet.Resource.VideoID)
+		verdict, receipt, err := n.checkVideo(ctx, g, d, matches[0].Snippet.Resource.VideoID)
 		receipt.MatchedByContent = true
 		return verdict, receipt, err
 	case len(matches) > 1 || !complete:
@@ -155,9 +155,9 @@ type upload struct {
 	} `json:"snippet"`
 }
 
-func (u upload) matches(p draft) bool {
+func (u upload) matches(d draft) bool {
 	return videoID.MatchString(u.Snippet.Resource.VideoID) &&
-		network.SameWords(u.Snippet.Title, p.Title) && network.SameWords(u.Snippet.Description, p.Description)
+		network.SameWords(u.Snippet.Title, d.Title) && network.SameWords(u.Snippet.Description, d.Description)
 }
 
 // listUploads returns the newest uploads since a time. It returns false if there may be more videos.

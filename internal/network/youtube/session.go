@@ -36,34 +36,34 @@ type progress struct {
 }
 
 // queryProgress returns a session's progress. It changes nothing.
-func (n *Network) queryProgress(ctx context.Context, g network.Grant, p draft) (progress, error) {
-	return n.put(ctx, g, p, network.PurposeRead, fmt.Sprintf("bytes */%d", p.Total), nil)
+func (n *Network) queryProgress(ctx context.Context, g network.Grant, d draft) (progress, error) {
+	return n.put(ctx, g, d, network.PurposeRead, fmt.Sprintf("bytes */%d", d.Total), nil)
 }
 
 // sendChunk sends the bytes [from, to) of the file.
 func (n *Network) sendChunk(
-	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, source *videoSource, from, to int64,
+	ctx context.Context, g network.Grant, d draft, purpose network.Purpose, source *videoSource, from, to int64,
 ) (progress, error) {
 	part, err := source.chunk(from, to)
 	if err != nil {
 		return progress{}, err
 	}
-	return n.put(ctx, g, p, purpose, fmt.Sprintf("bytes %d-%d/%d", from, to-1, p.Total), part)
+	return n.put(ctx, g, d, purpose, fmt.Sprintf("bytes %d-%d/%d", from, to-1, d.Total), part)
 }
 
 // put sends a PUT request, the only kind that a session accepts.
 func (n *Network) put(
-	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte,
+	ctx context.Context, g network.Grant, d draft, purpose network.Purpose, contentRange string, part []byte,
 ) (progress, error) {
-	if !isOnServer(p.Session, g.Server) {
+	if !isOnServer(d.Session, g.Server) {
 		return progress{}, network.PermanentError(errors.New("the upload session's URL does not belong to this network"))
 	}
 	call := network.Call{
-		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: p.Session, Bearer: g.AccessToken,
-		Header: http.Header{"Content-Range": {contentRange}}, Secrets: []string{p.Session},
+		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: d.Session, Bearer: g.AccessToken,
+		Header: http.Header{"Content-Range": {contentRange}}, Secrets: []string{d.Session},
 	}
 	if part != nil {
-		call.Body = &network.Body{Reader: bytes.NewReader(part), Type: p.Type, Size: int64(len(part))}
+		call.Body = &network.Body{Reader: bytes.NewReader(part), Type: d.Type, Size: int64(len(part))}
 	}
 	resp, err := n.client.Do(ctx, call)
 	if err != nil {
@@ -73,7 +73,7 @@ func (n *Network) put(
 	case http.StatusOK, http.StatusCreated:
 		return parseVideo(resp)
 	case http.StatusPermanentRedirect: // Resume Incomplete
-		return n.parseProgress(resp, p.Total)
+		return n.parseProgress(resp, d.Total)
 	}
 	return progress{}, n.rejection(resp)
 }
@@ -123,11 +123,11 @@ func isExpired(err error) bool {
 // sendChunks sends the missing parts except the last one, and returns the offset of the last part. YouTube creates the
 // video only after the last part.
 func (n *Network) sendChunks(
-	ctx context.Context, g network.Grant, p draft, source *videoSource, next int64,
+	ctx context.Context, g network.Grant, d draft, source *videoSource, next int64,
 ) (int64, error) {
-	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
+	last := (d.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
-		progress, err := n.sendChunk(ctx, g, p, network.PurposeTransfer, source, next, min(next+n.opts.ChunkBytes, last))
+		progress, err := n.sendChunk(ctx, g, d, network.PurposeTransfer, source, next, min(next+n.opts.ChunkBytes, last))
 		if err != nil {
 			return 0, err
 		}
@@ -146,15 +146,15 @@ type videoSource struct {
 }
 
 // open opens the draft's video.
-func (n *Network) open(ctx context.Context, p draft, files network.Files) (*videoSource, error) {
-	if len(p.Media) != 1 { // the operator's rules may allow more
+func (n *Network) openVideo(ctx context.Context, d draft, files network.Files) (*videoSource, error) {
+	if len(d.Media) != 1 { // the operator's rules may allow more
 		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a YouTube post needs exactly one video")}
 	}
-	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
+	file, err := files.Open(ctx, d.Media[0].ID, n.opts.Rules.FileLimits(network.Video))
 	if err != nil {
 		return nil, network.FileError(err)
 	}
-	if p.Total > 0 && file.Size != p.Total {
+	if d.Total > 0 && file.Size != d.Total {
 		_ = file.Close() // nothing was read
 		return nil, network.PermanentError(errors.New("the file has changed since the upload started; retry the post"))
 	}
@@ -176,11 +176,11 @@ func (s *videoSource) chunk(from, to int64) ([]byte, error) {
 }
 
 func (s *videoSource) seek(to int64) error {
-	seeker, seeks := s.file.ReadCloser.(io.Seeker)
+	seeker, ok := s.file.ReadCloser.(io.Seeker)
 	var err error
 	switch {
 	case to == s.offset:
-	case seeks:
+	case ok:
 		_, err = seeker.Seek(to, io.SeekStart)
 	case to > s.offset:
 		_, err = io.CopyN(io.Discard, s.file, to-s.offset)

@@ -50,40 +50,40 @@ const (
 // outcome returns the receipt of a video that is processed and has the planned audience, else an error. YouTube assigns
 // the ID before it processes the file. A video with an ID may therefore be in processing, rejected, or visible only to
 // its channel.
-func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
+func (n *Network) outcome(d draft, v video) (network.Receipt, error) {
 	s := v.Status
 	switch {
 	case s.Upload == statusRejected:
 		class := cmp.Or(classByRejection[s.Rejection], network.Rejected)
-		return network.Receipt{}, rejectedVideo(class, "rejectionReason", cmp.Or(s.Rejection, "unknown"))
+		return network.Receipt{}, rejectedVideoError(class, "rejectionReason", cmp.Or(s.Rejection, "unknown"))
 	case s.Upload == statusFailed:
-		return network.Receipt{}, rejectedVideo(network.RejectedMedia, "failureReason", cmp.Or(s.Failure, "unknown"))
+		return network.Receipt{}, rejectedVideoError(network.RejectedMedia, "failureReason", cmp.Or(s.Failure, "unknown"))
 	case s.Upload == statusDeleted:
-		return network.Receipt{}, rejectedVideo(network.Rejected, "uploadStatus", statusDeleted)
-	case s.Privacy == privacyPrivate && p.Privacy != privacyPrivate:
-		return network.Receipt{}, n.lockedVideo(p, v)
+		return network.Receipt{}, rejectedVideoError(network.Rejected, "uploadStatus", statusDeleted)
+	case s.Privacy == privacyPrivate && d.Privacy != privacyPrivate:
+		return network.Receipt{}, n.lockedVideoError(d, v)
 	case s.Upload == statusProcessed && s.Privacy != "":
 		return n.receipt(v.ID, v.Snippet.PublishedAt), nil
 	}
-	return network.Receipt{}, n.processingVideo(p, v)
+	return network.Receipt{}, n.processingVideoError(d, v)
 }
 
-// lockedVideo returns the error for a video that YouTube keeps private. With the error's Draft, Prepare reads the
+// lockedVideoError returns the error for a video that YouTube keeps private. With the error's Draft, Prepare reads the
 // status of the video instead of uploading the video again.
-func (n *Network) lockedVideo(p draft, v video) *network.Error {
-	netErr := rejectedVideo(network.AppNotApproved, codeLocked, privacyPrivate)
+func (n *Network) lockedVideoError(d draft, v video) *network.Error {
+	netErr := rejectedVideoError(network.AppNotApproved, codeLocked, privacyPrivate)
 	netErr.Code, netErr.Hidden = codeLocked, n.receipt(v.ID, v.Snippet.PublishedAt)
-	p.Video, p.Locked = v.ID, true
-	if p.UploadedAt.IsZero() {
-		p.UploadedAt = n.opts.Now().UTC()
+	d.Video, d.Locked = v.ID, true
+	if d.UploadedAt.IsZero() {
+		d.UploadedAt = n.opts.Now().UTC()
 	}
-	netErr.Draft, _ = drafts.Encode(p)
+	netErr.Draft, _ = drafts.Encode(d)
 	return netErr
 }
 
-// rejectedVideo returns the error for a video that has an ID but is not visible. member is the field of the video
+// rejectedVideoError returns the error for a video that has an ID but is not visible. member is the field of the video
 // resource that states the reason, and value is its value.
-func rejectedVideo(class network.ErrorClass, member, value string) *network.Error {
+func rejectedVideoError(class network.ErrorClass, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{
 		Class: class, Status: http.StatusOK, Code: value, Message: member + ": " + value,
@@ -91,25 +91,25 @@ func rejectedVideo(class network.ErrorClass, member, value string) *network.Erro
 	}
 }
 
-// processingVideo returns the error for a video that YouTube is still processing. The interval between checks grows,
+// processingVideoError returns the error for a video that YouTube is still processing. The interval between checks grows,
 // because each check uses some of the app's daily quota. The error's Draft has the video's ID.
-func (n *Network) processingVideo(p draft, v video) *network.Error {
+func (n *Network) processingVideoError(d draft, v video) *network.Error {
 	now := n.opts.Now()
-	p.Video = v.ID
-	if p.UploadedAt.IsZero() {
-		p.UploadedAt = now.UTC()
+	d.Video = v.ID
+	if d.UploadedAt.IsZero() {
+		d.UploadedAt = now.UTC()
 	}
-	wait := min(max(now.Sub(p.UploadedAt)/4, minStatusInterval), maxStatusInterval)
+	wait := min(max(now.Sub(d.UploadedAt)/4, minStatusInterval), maxStatusInterval)
 	netErr := &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(v.Status.Upload, maxName),
 		RetryAt: now.Add(wait).UTC(), Err: errors.New("YouTube is still processing the video"),
 	}
-	netErr.Draft, _ = drafts.Encode(p)
+	netErr.Draft, _ = drafts.Encode(d)
 	return netErr
 }
 
 // checkVideo reads a video's status and returns the verdict for it.
-func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id string) (
+func (n *Network) checkVideo(ctx context.Context, g network.Grant, d draft, id string) (
 	network.Verdict, network.Receipt, error,
 ) {
 	var response struct {
@@ -122,12 +122,12 @@ func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id s
 	current := video{ID: id} // a new video may not be listed yet
 	if i := slices.IndexFunc(response.Items, func(v video) bool { return v.ID == id }); i >= 0 {
 		current = response.Items[i]
-	} else if p.Locked && n.opts.Now().Sub(p.UploadedAt) >= time.Duration(n.opts.ListingDelay) {
+	} else if d.Locked && n.opts.Now().Sub(d.UploadedAt) >= time.Duration(n.opts.ListingDelay) {
 		return network.Absent, network.Receipt{}, &network.Error{
 			Class: network.Transient, Status: http.StatusOK, Code: codeVideoDeleted, Err: errors.New("a person deleted the video"),
 		}
 	}
-	receipt, err := n.outcome(p, current)
+	receipt, err := n.outcome(d, current)
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Class == network.Processing {
 		return network.Unknown, network.Receipt{}, err
 	}

@@ -108,7 +108,7 @@ func TestFindUpload(t *testing.T) {
 				f.Clock.Advance(10 * time.Minute)
 			}
 			d := f.PrepareUsual(g, "same\ntext")
-			tried := f.Attempt()
+			tried := f.RecentHistory()
 			first := f.Publish(g, d)
 			first.MatchedByContent = true // without the session, the video is matched by content
 			for range c.after {

@@ -85,7 +85,7 @@ const boundMargin = time.Hour
 
 // bounded returns the filter with ID limits that follow from Since and Until, so that the query reads only this range
 // of IDs. Events that are more than boundMargin apart have the same order by time and by ID.
-func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
+func (f Filter) boundIDs(ctx context.Context, q db.Querier) (Filter, error) {
 	if !f.Since.IsZero() {
 		id, err := firstID(ctx, q, `at < ? ORDER BY at DESC, id DESC`, f.Since.Add(-boundMargin))
 		if err != nil {
@@ -141,7 +141,7 @@ func (f Filter) query() (string, []any) {
 
 // Entries returns the events that filter selects, for the operator.
 func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) {
-	filter, err := filter.bounded(ctx, q)
+	filter, err := filter.boundIDs(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func FindPosition(ctx context.Context, q db.Querier, team int64, page Page, size
 // FindEntryPosition returns the position of a page in the operator's list of events. size is the maximum number of
 // events on a page.
 func FindEntryPosition(ctx context.Context, q db.Querier, filter Filter, size int) (PagePosition, error) {
-	filter, err := filter.bounded(ctx, q)
+	filter, err := filter.boundIDs(ctx, q)
 	if err != nil {
 		return PagePosition{}, err
 	}

@@ -67,7 +67,7 @@ func TestDaysUseIndex(t *testing.T) {
 		}))
 		first := must.Get(newestID(t.Context(), d))(t) - 2999
 		filter := Filter{Since: start.Add(1000 * time.Minute), Until: start.Add(2000 * time.Minute), Limit: 5000}
-		bounded := must.Get(filter.bounded(t.Context(), d))(t)
+		bounded := must.Get(filter.boundIDs(t.Context(), d))(t)
 		if bounded.AfterID-first != 939 || bounded.UpToID-first != 2060 {
 			t.Errorf("IDs above %d up to %d", bounded.AfterID-first, bounded.UpToID-first)
 		}
@@ -84,10 +84,10 @@ func TestDaysUseIndex(t *testing.T) {
 			}
 		}
 		later := Filter{Since: start.Add(5000 * time.Minute), BeforeID: first + 2900, Limit: 51}
-		if bounded := must.Get(later.bounded(t.Context(), d))(t); bounded.AfterID-first != 2999 {
+		if bounded := must.Get(later.boundIDs(t.Context(), d))(t); bounded.AfterID-first != 2999 {
 			t.Errorf("days without events: IDs above %d", bounded.AfterID-first)
 		}
-		query, args := must.Get(later.bounded(t.Context(), d))(t).query()
+		query, args := must.Get(later.boundIDs(t.Context(), d))(t).query()
 		if !strings.Contains(query, "id > ? AND id < ?") || args[0] != first+2999 {
 			t.Errorf("%s %v", query, args)
 		}

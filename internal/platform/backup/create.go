@@ -118,23 +118,23 @@ type creator struct {
 // fileRef is a reference from the database to a file. sha256 is empty if the database does not store the digest.
 type fileRef struct{ key, sha256 string }
 
-func (m *creator) attempt(ctx context.Context) (Result, error) {
-	m.now = m.DB.Now()
+func (c *creator) attempt(ctx context.Context) (Result, error) {
+	c.now = c.DB.Now()
 	out := Manifest{
-		Format: Format, Program: m.Program, CreatedAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0],
+		Format: Format, Program: c.Program, CreatedAt: c.now, SealingKeys: c.SealingKeys, SealingKey: c.SealingKeys[0],
 		Files: []File{},
 	}
-	out.Database = Database{Kind: SQLite, Folder: databasePrefix + m.now.Format("20060102T150405.000000Z")}
-	if m.DB.Postgres() {
+	out.Database = Database{Kind: SQLite, Folder: databasePrefix + c.now.Format("20060102T150405.000000Z")}
+	if c.DB.Postgres() {
 		out.Database.Kind = Postgres
 	}
-	part := filepath.Join(m.folder, out.Database.Folder+partSuffix)
-	names, err := m.dump(ctx, part, &out.Database)
+	part := filepath.Join(c.folder, out.Database.Folder+partSuffix)
+	names, err := c.dump(ctx, part, &out.Database)
 	if err != nil {
 		return Result{}, errors.Join(err, os.RemoveAll(part))
 	}
 	failpoint.Point("after backup dump")
-	damagedFiles, err := m.copyFiles(ctx, names, &out)
+	damagedFiles, err := c.copyFiles(ctx, names, &out)
 	if err != nil {
 		return Result{}, errors.Join(err, os.RemoveAll(part))
 	}
@@ -142,23 +142,23 @@ func (m *creator) attempt(ctx context.Context) (Result, error) {
 	if err := os.Rename(part, strings.TrimSuffix(part, partSuffix)); err != nil {
 		return Result{}, fmt.Errorf("renaming the copy of the database: %w", err)
 	}
-	if err := out.write(m.folder); err != nil {
+	if err := out.write(c.folder); err != nil {
 		return Result{}, err
 	}
 	failpoint.Point("after backup manifest")
 	result := Result{
-		Folder: m.folder, CreatedAt: out.CreatedAt, SealingKeys: out.SealingKeys, Files: len(out.Files),
-		Copied: m.copiedCount, Bytes: m.copiedBytes, Repaired: m.repairedFiles, Damaged: damagedFiles,
+		Folder: c.folder, CreatedAt: out.CreatedAt, SealingKeys: out.SealingKeys, Files: len(out.Files),
+		Copied: c.copiedCount, Bytes: c.copiedBytes, Repaired: c.repairedFiles, Damaged: damagedFiles,
 		Missing: append([]string{}, out.Missing...),
 	}
 	for _, f := range out.Database.Files {
 		result.Database += f.Size
 	}
-	return result, m.prune(ctx, out)
+	return result, c.prune(ctx, out)
 }
 
 // dump writes a snapshot of the database and returns the files that the database refers to.
-func (m *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef, error) {
+func (c *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("removing an incomplete copy of the database: %w", err)
 	}
@@ -166,11 +166,11 @@ func (m *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef,
 		return nil, fmt.Errorf("creating a folder for the database: %w", err)
 	}
 	var err error
-	if d.Version, _, err = m.DB.Version(ctx); err != nil {
+	if d.Version, _, err = c.DB.Version(ctx); err != nil {
 		return nil, err
 	}
 	var names []fileRef
-	err = m.DB.Dump(ctx, dir, func(ctx context.Context, q db.Querier) error {
+	err = c.DB.Dump(ctx, dir, func(ctx context.Context, q db.Querier) error {
 		names, err = listFiles(ctx, q)
 		return err
 	})
@@ -230,12 +230,12 @@ const markerPrefix = "store/"
 
 // copyFiles copies files that are missing from the backup, and returns the keys of files that are damaged in the store.
 // A missing marker file is an error, because it means that the store belongs to another database.
-func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
+func (c *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
 	damagedFiles := []string{}
 	for _, w := range names {
-		f, err := m.copyOnce(ctx, w)
+		f, err := c.copyOnce(ctx, w)
 		switch {
-		case errors.Is(err, errFileMissing) && m.lastTry && !strings.HasPrefix(w.key, markerPrefix):
+		case errors.Is(err, errFileMissing) && c.lastTry && !strings.HasPrefix(w.key, markerPrefix):
 			out.Missing = append(out.Missing, w.key)
 			continue
 		case err != nil:
@@ -249,13 +249,13 @@ func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest)
 }
 
 // copyOnce copies a file unless an earlier attempt has copied it.
-func (m *creator) copyOnce(ctx context.Context, w fileRef) (File, error) {
-	if f, ok := m.copiedFiles[w.key]; ok {
+func (c *creator) copyOnce(ctx context.Context, w fileRef) (File, error) {
+	if f, ok := c.copiedFiles[w.key]; ok {
 		return f, nil
 	}
-	f, err := m.copyIfNeeded(ctx, w)
+	f, err := c.copyIfNeeded(ctx, w)
 	if err == nil {
-		m.copiedFiles[w.key] = f
+		c.copiedFiles[w.key] = f
 	}
 	return f, err
 }
@@ -272,12 +272,12 @@ const (
 
 // copyIfNeeded copies a file unless an earlier backup has already copied it to the folder. It checks an existing file
 // against the manifest and the database. It reads the content of an existing file only if Options.Reread is set.
-func (m *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
-	file, state, err := m.inspect(ctx, w)
+func (c *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
+	file, state, err := c.inspect(ctx, w)
 	if err != nil || state == fileIntact {
 		return file, err
 	}
-	f, err := copyBlob(ctx, m.Blobs, m.files, w.key, state != fileAbsent)
+	f, err := copyBlob(ctx, c.Blobs, c.files, w.key, state != fileAbsent)
 	if errors.Is(err, blob.ErrNotFound) {
 		if state == fileUnverified {
 			return file, nil
@@ -287,17 +287,17 @@ func (m *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	m.copiedCount++
-	m.copiedBytes += f.Size
+	c.copiedCount++
+	c.copiedBytes += f.Size
 	if state == fileDamaged && (w.sha256 == "" || w.sha256 == f.SHA256) {
-		m.repairedFiles = append(m.repairedFiles, w.key)
+		c.repairedFiles = append(c.repairedFiles, w.key)
 	}
 	return f, nil
 }
 
 // inspect returns the file with this key in the folder, and its state.
-func (m *creator) inspect(ctx context.Context, w fileRef) (File, fileState, error) {
-	r, err := m.files.Open(ctx, w.key)
+func (c *creator) inspect(ctx context.Context, w fileRef) (File, fileState, error) {
+	r, err := c.files.Open(ctx, w.key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return File{}, fileAbsent, nil
 	}
@@ -305,11 +305,11 @@ func (m *creator) inspect(ctx context.Context, w fileRef) (File, fileState, erro
 		return File{}, fileAbsent, fmt.Errorf("finding %s in the backup: %w", w.key, err)
 	}
 	defer r.Close()
-	previous, known := m.previous[w.key]
+	previous, known := c.previous[w.key]
 	switch {
 	case known && (previous.Size != r.Size() || w.sha256 != "" && w.sha256 != previous.SHA256):
 		return File{}, fileDamaged, nil
-	case known && !m.Reread:
+	case known && !c.Reread:
 		return previous, fileIntact, nil
 	}
 	return reread(ctx, w, previous, known, r)
@@ -366,14 +366,14 @@ func copyBlob(ctx context.Context, src, dst blob.Store, key string, replace bool
 }
 
 // prune removes the files of earlier backups in the folder that the current backup does not need.
-func (m *creator) prune(ctx context.Context, now Manifest) error {
-	entries, err := os.ReadDir(m.folder)
+func (c *creator) prune(ctx context.Context, now Manifest) error {
+	entries, err := os.ReadDir(c.folder)
 	if err != nil {
 		return fmt.Errorf("reading the backup's folder: %w", err)
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), databasePrefix) && e.Name() != now.Database.Folder {
-			if err := os.RemoveAll(filepath.Join(m.folder, e.Name())); err != nil {
+			if err := os.RemoveAll(filepath.Join(c.folder, e.Name())); err != nil {
 				return fmt.Errorf("removing an earlier copy of the database: %w", err)
 			}
 		}
@@ -382,10 +382,10 @@ func (m *creator) prune(ctx context.Context, now Manifest) error {
 	for _, f := range now.Files {
 		usedNames[f.Name] = true
 	}
-	return m.files.Each(ctx, "", func(b blob.Info) error {
+	return c.files.Each(ctx, "", func(b blob.Info) error {
 		if usedNames[b.Key] {
 			return nil
 		}
-		return m.files.Delete(ctx, b.Key)
+		return c.files.Delete(ctx, b.Key)
 	})
 }

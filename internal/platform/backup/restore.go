@@ -12,9 +12,9 @@ import (
 
 // RestoreFiles copies the backup's files to an empty store. After an interrupted restore, the store may already contain
 // files of this backup.
-func (w *Archive) RestoreFiles(ctx context.Context, dst blob.Store) error {
+func (a *Archive) RestoreFiles(ctx context.Context, dst blob.Store) error {
 	expectedNames := map[string]bool{}
-	for _, f := range w.Files {
+	for _, f := range a.Files {
 		expectedNames[f.Name] = true
 	}
 	unexpectedCount, example := 0, ""
@@ -31,15 +31,15 @@ func (w *Archive) RestoreFiles(ctx context.Context, dst blob.Store) error {
 		return fmt.Errorf("the file store is not empty: it has %d files that are not in this backup, such as %s; "+
 			"set PRESSROOM_BLOBS (--blobs) to an empty store", unexpectedCount, example)
 	}
-	for _, f := range w.Files {
-		if err := w.restoreFile(ctx, dst, f); err != nil {
+	for _, f := range a.Files {
+		if err := a.restoreFile(ctx, dst, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error {
+func (a *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error {
 	existing, err := dst.Open(ctx, f.Name)
 	if err == nil {
 		existingFile, err := digestFile(ctx, f.Name, existing)
@@ -54,7 +54,7 @@ func (w *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error
 	if !errors.Is(err, blob.ErrNotFound) {
 		return fmt.Errorf("finding %s: %w", f.Name, err)
 	}
-	restored, err := copyBlob(ctx, w.files, dst, f.Name, false)
+	restored, err := copyBlob(ctx, a.files, dst, f.Name, false)
 	if err != nil {
 		return err
 	}

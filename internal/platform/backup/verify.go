@@ -42,24 +42,24 @@ func Open(ctx context.Context, folder string) (*Archive, error) {
 }
 
 // DatabaseFolder returns the folder with the snapshot of the database.
-func (w *Archive) DatabaseFolder() string {
-	return filepath.Join(w.folder, filepath.Base(w.Database.Folder))
+func (a *Archive) DatabaseFolder() string {
+	return filepath.Join(a.folder, filepath.Base(a.Database.Folder))
 }
 
 const repairHint = "to copy it from the installation again, run pressroom admin backup --reread with this folder"
 
 // Verify reads every byte of a backup. It compares the files with the manifest, and the manifest with the database.
-func (w *Archive) Verify(ctx context.Context) ([]Finding, error) {
+func (a *Archive) Verify(ctx context.Context) ([]Finding, error) {
 	findings := []Finding{}
-	for _, f := range w.Database.Files {
-		size, sum, err := measureFile(ctx, filepath.Join(w.DatabaseFolder(), filepath.Base(f.Name)))
+	for _, f := range a.Database.Files {
+		size, sum, err := measureFile(ctx, filepath.Join(a.DatabaseFolder(), filepath.Base(f.Name)))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		findings = append(findings, f.compare(size, sum, err)...)
 	}
-	for _, f := range w.Files {
-		size, sum, err := w.measure(ctx, f.Name)
+	for _, f := range a.Files {
+		size, sum, err := a.measure(ctx, f.Name)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -71,11 +71,11 @@ func (w *Archive) Verify(ctx context.Context) ([]Finding, error) {
 	if len(findings) > 0 {
 		return findings, nil // the database may be damaged
 	}
-	return w.checkDatabase(ctx)
+	return a.checkDatabase(ctx)
 }
 
-func (w *Archive) measure(ctx context.Context, key string) (int64, string, error) {
-	r, err := w.files.Open(ctx, key)
+func (a *Archive) measure(ctx context.Context, key string) (int64, string, error) {
+	r, err := a.files.Open(ctx, key)
 	if err != nil {
 		return 0, "", fmt.Errorf("opening %s: %w", key, err)
 	}
@@ -104,22 +104,22 @@ func (f File) compare(size int64, sum string, err error) []Finding {
 
 // checkDatabase reads the database and returns findings about files that are missing from the backup. A PostgreSQL dump
 // cannot be queried without a server, so checkDatabase only counts its rows.
-func (w *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
+func (a *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
 	findings := []Finding{}
-	if w.Database.Kind == Postgres {
-		if err := db.CheckDump(w.DatabaseFolder(), countLines); err != nil {
-			findings = append(findings, Finding{"unreadable", w.Database.Folder, err.Error()})
+	if a.Database.Kind == Postgres {
+		if err := db.CheckDump(a.DatabaseFolder(), countLines); err != nil {
+			findings = append(findings, Finding{"unreadable", a.Database.Folder, err.Error()})
 		}
 		return findings, nil
 	}
 	inManifest := map[string]bool{}
-	for _, f := range w.Files {
+	for _, f := range a.Files {
 		inManifest[f.Name] = true
 	}
-	for _, name := range w.Missing { // already reported when the backup was created
+	for _, name := range a.Missing { // already reported when the backup was created
 		inManifest[name] = true
 	}
-	err := db.ReadFile(ctx, filepath.Join(w.DatabaseFolder(), db.DumpFile), func(q db.Querier) error {
+	err := db.ReadFile(ctx, filepath.Join(a.DatabaseFolder(), db.DumpFile), func(q db.Querier) error {
 		names, err := listFiles(ctx, q)
 		for _, n := range names {
 			if !inManifest[n.key] {

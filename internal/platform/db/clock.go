@@ -22,18 +22,18 @@ const (
 // effect.
 type serverClock struct {
 	localNow func() time.Time // the machine's clock, with monotonic clock readings
-	last     atomic.Pointer[reading]
+	last     atomic.Pointer[clockReading]
 	cancel   context.CancelFunc
 	done     chan struct{}
 }
 
-// reading is the time that the machine's clock and the server's clock show at the same instant.
-type reading struct{ machine, server time.Time }
+// clockReading is the time that the machine's clock and the server's clock show at the same instant.
+type clockReading struct{ machine, server time.Time }
 
 func newServerClock(machine func() time.Time) *serverClock {
 	c := &serverClock{localNow: machine, done: make(chan struct{})}
 	now := machine()
-	c.last.Store(&reading{now, now.Round(0)})
+	c.last.Store(&clockReading{now, now.Round(0)})
 	return c
 }
 
@@ -75,9 +75,9 @@ func (c *serverClock) correct(sentAt, serverTime, receivedAt time.Time) {
 	latest := serverTime.Add(receivedAt.Sub(sentAt))
 	switch {
 	case estimate.Before(earliest.Add(-clockSlack)):
-		c.last.Store(&reading{receivedAt, earliest})
+		c.last.Store(&clockReading{receivedAt, earliest})
 	case estimate.After(latest.Add(clockSlack)):
-		c.last.Store(&reading{receivedAt, latest})
+		c.last.Store(&clockReading{receivedAt, latest})
 	}
 }
 

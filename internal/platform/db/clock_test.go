@@ -74,7 +74,7 @@ func TestClockUpdated(t *testing.T) {
 	}
 	d := must.Get(Open(context.Background(), url, Options{}))(t)
 	now := time.Now()
-	d.clock.last.Store(&reading{now, now.Add(-time.Hour)}) // simulates that the server's clock was set
+	d.clock.last.Store(&clockReading{now, now.Add(-time.Hour)}) // simulates that the server's clock was set
 	for until := time.Now().Add(30 * time.Second); d.Now().Before(now.Add(-time.Minute)); {
 		if time.Now().After(until) {
 			t.Fatal("the clock is not updated")

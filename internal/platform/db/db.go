@@ -191,11 +191,11 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 // InTx runs work in a transaction, and rolls the transaction back if work returns an error. It runs work again if the
 // transaction conflicts with another transaction or times out waiting for a lock. The name is used in traces and
 // failpoints. InTx panics if it is called inside another transaction.
-func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
+func (d *DB) InTx(ctx context.Context, name string, fn func(context.Context, *Tx) error) error {
 	rejectInTx(ctx)
 	for try := 1; ; try++ {
 		within, span := tracing.Start(ctx, name)
-		err := d.writeOnce(within, name, work)
+		err := d.writeOnce(within, name, fn)
 		span.End(err)
 		if err == nil || try == maxTries || ctx.Err() != nil || !d.dialect.isConflict(err) && !IsLockTimeout(err) {
 			return err
@@ -207,7 +207,7 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 // waiting for locks.
 const maxTries = 4
 
-func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
+func (d *DB) writeOnce(ctx context.Context, name string, fn func(context.Context, *Tx) error) error {
 	// Canceling ctx ends the wait for a connection. It does not cancel the transaction (see statementContext).
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
@@ -220,7 +220,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 	}
 	tx := &Tx{Tx: raw, db: d, now: d.Now()}
 	defer func() { _ = raw.Rollback() }() // does nothing after a commit
-	if err := work(context.WithValue(ctx, inTxKey{}, name), tx); err != nil {
+	if err := fn(context.WithValue(ctx, inTxKey{}, name), tx); err != nil {
 		return err
 	}
 	failpoint.Point("before " + name)

@@ -51,19 +51,19 @@ func (s session) QueryRow(ctx context.Context, query string, args ...any) *sql.R
 }
 
 // pgx calls work with the underlying pgx connection.
-func (s session) pgx(work func(*pgx.Conn) error) error {
+func (s session) withPgxConn(fn func(*pgx.Conn) error) error {
 	return s.Raw(func(raw any) error {
 		c, ok := raw.(*stdlib.Conn)
 		if !ok {
 			return errors.New("the connection is not a PostgreSQL connection")
 		}
-		return work(c.Conn())
+		return fn(c.Conn())
 	})
 }
 
 // inSession runs work in a transaction on a connection to PostgreSQL. beginStatement is the statement that starts the
 // transaction.
-func (d *DB) inSession(ctx context.Context, beginStatement string, work func(context.Context, session) error) error {
+func (d *DB) inSession(ctx context.Context, beginStatement string, fn func(context.Context, session) error) error {
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
@@ -72,7 +72,7 @@ func (d *DB) inSession(ctx context.Context, beginStatement string, work func(con
 	if _, err := conn.ExecContext(ctx, beginStatement); err != nil {
 		return fmt.Errorf("beginning the transaction: %w", err)
 	}
-	if err := work(ctx, session{conn, d.dialect}); err != nil {
+	if err := fn(ctx, session{conn, d.dialect}); err != nil {
 		_, rollbackErr := conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
 		return errors.Join(err, rollbackErr)
 	}
@@ -82,7 +82,7 @@ func (d *DB) inSession(ctx context.Context, beginStatement string, work func(con
 	return nil
 }
 
-func (d *DB) dumpPostgres(ctx context.Context, dir string, read func(context.Context, Querier) error) error {
+func (d *DB) dumpPostgres(ctx context.Context, dir string, readMore func(context.Context, Querier) error) error {
 	version, _, err := d.Version(ctx)
 	if err != nil {
 		return err
@@ -90,32 +90,32 @@ func (d *DB) dumpPostgres(ctx context.Context, dir string, read func(context.Con
 	const beginStatement = `BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ`
 	return d.inSession(ctx, beginStatement, func(ctx context.Context, s session) error {
 		info := dumpInfo{Version: version}
-		if err := s.pgx(func(pg *pgx.Conn) error { return info.dump(ctx, pg, dir) }); err != nil {
+		if err := s.withPgxConn(func(pg *pgx.Conn) error { return info.dumpTables(ctx, pg, dir) }); err != nil {
 			return err
 		}
-		if err := read(ctx, s); err != nil {
+		if err := readMore(ctx, s); err != nil {
 			return err
 		}
 		return info.write(dir)
 	})
 }
 
-func (i *dumpInfo) dump(ctx context.Context, pg *pgx.Conn, dir string) error {
+func (info *dumpInfo) dumpTables(ctx context.Context, pg *pgx.Conn, dir string) error {
 	var err error
-	if i.Tables, err = listTables(ctx, pg); err != nil {
+	if info.Tables, err = listTables(ctx, pg); err != nil {
 		return err
 	}
-	for n := range i.Tables {
-		if err := i.Tables[n].dump(ctx, pg, dir); err != nil {
+	for n := range info.Tables {
+		if err := info.Tables[n].dump(ctx, pg, dir); err != nil {
 			return err
 		}
 	}
-	i.Sequences, err = listSequences(ctx, pg)
+	info.Sequences, err = listSequences(ctx, pg)
 	return err
 }
 
-func (i *dumpInfo) write(dir string) error {
-	raw, err := json.MarshalIndent(i, "", " ")
+func (info *dumpInfo) write(dir string) error {
+	raw, err := json.MarshalIndent(info, "", " ")
 	if err != nil {
 		return fmt.Errorf("encoding the description of the dump: %w", err)
 	}
@@ -126,16 +126,16 @@ func (i *dumpInfo) write(dir string) error {
 	return syncFile(path)
 }
 
-// dumpedTables is an SQL condition that excludes the tables of the job queue and of migrations. A restore creates and
+// dumpedTablesCondition is an SQL condition that excludes the tables of the job queue and of migrations. A restore creates and
 // fills these tables by migrating the database.
-const dumpedTables = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
+const dumpedTablesCondition = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
 
 // listTables returns the tables of the database, sorted such that each table follows the tables that it references.
 func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	rows, err := pg.Query(ctx,
 		`SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND `+dumpedTables+
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND `+dumpedTablesCondition+
 			` GROUP BY c.relname ORDER BY c.relname`)
 	if err != nil {
 		return nil, fmt.Errorf("listing tables: %w", err)

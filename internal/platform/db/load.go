@@ -74,7 +74,7 @@ func (d *DB) Load(ctx context.Context, dir string, beforeCommit func(exec func(q
 		return fmt.Errorf("migrating the database to version %d: %w", info.Version, err)
 	}
 	return d.inSession(ctx, `BEGIN`, func(ctx context.Context, s session) error {
-		if err := s.pgx(func(pg *pgx.Conn) error { return info.load(ctx, pg, dir) }); err != nil {
+		if err := s.withPgxConn(func(pg *pgx.Conn) error { return info.load(ctx, pg, dir) }); err != nil {
 			return err
 		}
 		return beforeCommit(func(query string, args ...any) error {
@@ -85,8 +85,8 @@ func (d *DB) Load(ctx context.Context, dir string, beforeCommit func(exec func(q
 }
 
 // load loads the tables with triggers disabled, because the dump already contains the rows that triggers would write.
-func (i *dumpInfo) load(ctx context.Context, pg *pgx.Conn, dir string) error {
-	for _, t := range slices.Backward(i.Tables) {
+func (info *dumpInfo) load(ctx context.Context, pg *pgx.Conn, dir string) error {
+	for _, t := range slices.Backward(info.Tables) {
 		name, _ := t.identifiers()
 		for _, statement := range []string{`ALTER TABLE ` + name + ` DISABLE TRIGGER USER`, `DELETE FROM ` + name} {
 			if _, err := pg.Exec(ctx, statement); err != nil {
@@ -94,18 +94,18 @@ func (i *dumpInfo) load(ctx context.Context, pg *pgx.Conn, dir string) error {
 			}
 		}
 	}
-	for _, t := range i.Tables {
+	for _, t := range info.Tables {
 		if err := t.load(ctx, pg, dir); err != nil {
 			return err
 		}
 	}
-	for _, t := range i.Tables {
+	for _, t := range info.Tables {
 		name, _ := t.identifiers()
 		if _, err := pg.Exec(ctx, `ALTER TABLE `+name+` ENABLE TRIGGER USER`); err != nil {
 			return fmt.Errorf("enabling the triggers of %s: %w", t.Name, err)
 		}
 	}
-	for _, s := range i.Sequences {
+	for _, s := range info.Sequences {
 		_, err := pg.Exec(ctx, `SELECT setval($1::regclass, $2)`, pgx.Identifier{s.Name}.Sanitize(), s.Last)
 		if err != nil {
 			return fmt.Errorf("setting the sequence %s: %w", s.Name, err)

@@ -22,8 +22,8 @@ var unavailableClasses = []string{"08", "53", "57", "58"}
 
 // PostgreSQL error codes.
 const (
-	queryCanceled = "57014"
-	readOnly      = "25006" // read_only_sql_transaction, from a standby
+	codeQueryCanceled = "57014"
+	codeReadOnly      = "25006" // read_only_sql_transaction, from a standby
 )
 
 const connectTimeout = 10 * time.Second
@@ -31,7 +31,7 @@ const connectTimeout = 10 * time.Second
 // ErrReplica means that a server is a replica, which does not accept writes. It has the same code as PostgreSQL's error
 // for a write on a replica.
 var ErrReplica error = &pgconn.PgError{
-	Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica and does not accept writes",
+	Severity: "ERROR", Code: codeReadOnly, Message: "this PostgreSQL server is a replica and does not accept writes",
 }
 
 var connectionErrors = []error{
@@ -44,8 +44,8 @@ var connectionErrors = []error{
 // with such an error may have taken effect.
 func IsUnavailable(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pg.Code == readOnly ||
-			pg.Code != queryCanceled && len(pg.Code) == 5 && slices.Contains(unavailableClasses, pg.Code[:2])
+		return pg.Code == codeReadOnly ||
+			pg.Code != codeQueryCanceled && len(pg.Code) == 5 && slices.Contains(unavailableClasses, pg.Code[:2])
 	}
 	_, noConnection := errors.AsType[*pgconn.ConnectError](err)
 	return noConnection || pgconn.SafeToRetry(err) || sqlite.IsUnavailable(err) || isConnectionError(err)

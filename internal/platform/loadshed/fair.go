@@ -43,12 +43,12 @@ func NewFairLimiter(limit int64) *FairLimiter {
 
 // Acquire waits for the owner's turn and acquires an amount. The caller must call Release with the same amount. The
 // error is ErrTooLarge or ErrBusy, or wraps the context's error.
-func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
-	if amount > t.limit {
+func (l *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
+	if amount > l.limit {
 		return ErrTooLarge
 	}
 	call := &waitingCall{amount, make(chan struct{})}
-	if !t.enqueue(owner, call) {
+	if !l.enqueue(owner, call) {
 		return ErrBusy
 	}
 	select {
@@ -56,75 +56,75 @@ func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 		return nil
 	case <-ctx.Done():
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	select {
 	case <-call.granted: // the call was granted at the same time
 		return nil
 	default:
 	}
-	t.dequeue(owner, call)
-	t.grant() // other calls may have been waiting for this call
+	l.dequeue(owner, call)
+	l.grant() // other calls may have been waiting for this call
 	return fmt.Errorf("waiting for a turn: %w", context.Cause(ctx))
 }
 
 // enqueue adds a call to its owner's queue. It returns false if the queue is full.
-func (t *FairLimiter) enqueue(owner int64, call *waitingCall) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	queue := t.queues[owner]
+func (l *FairLimiter) enqueue(owner int64, call *waitingCall) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	queue := l.queues[owner]
 	if len(queue) >= maxWaiting {
 		return false
 	}
 	if len(queue) == 0 {
-		t.order = append(t.order, owner)
+		l.order = append(l.order, owner)
 	}
-	t.queues[owner] = append(queue, call)
-	t.grant()
+	l.queues[owner] = append(queue, call)
+	l.grant()
 	return true
 }
 
 // dequeue removes a waiting call from its queue. The caller holds the lock.
-func (t *FairLimiter) dequeue(owner int64, call *waitingCall) {
-	at := slices.Index(t.queues[owner], call)
-	t.queues[owner] = slices.Delete(t.queues[owner], at, at+1)
-	if len(t.queues[owner]) == 0 {
-		delete(t.queues, owner)
-		at = slices.Index(t.order, owner)
-		t.order = slices.Delete(t.order, at, at+1)
+func (l *FairLimiter) dequeue(owner int64, call *waitingCall) {
+	at := slices.Index(l.queues[owner], call)
+	l.queues[owner] = slices.Delete(l.queues[owner], at, at+1)
+	if len(l.queues[owner]) == 0 {
+		delete(l.queues, owner)
+		at = slices.Index(l.order, owner)
+		l.order = slices.Delete(l.order, at, at+1)
 	}
 }
 
 // Release gives back an amount that the owner acquired.
-func (t *FairLimiter) Release(owner, amount int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.free += amount
-	if t.heldByOwner[owner] -= amount; t.heldByOwner[owner] == 0 {
-		delete(t.heldByOwner, owner)
+func (l *FairLimiter) Release(owner, amount int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free += amount
+	if l.heldByOwner[owner] -= amount; l.heldByOwner[owner] == 0 {
+		delete(l.heldByOwner, owner)
 	}
-	t.grant()
+	l.grant()
 }
 
 // grant serves the waiting owners in turn until the next call does not fit. Other owners do not overtake that call, so
 // that large calls are served too. The caller holds the lock.
-func (t *FairLimiter) grant() {
-	for index := 0; index < len(t.order); {
-		owner := t.order[index]
-		next := t.queues[owner][0]
-		if len(t.order) > 1 && t.heldByOwner[owner] > 0 && t.heldByOwner[owner]+next.amount > t.limit/2 {
+func (l *FairLimiter) grant() {
+	for index := 0; index < len(l.order); {
+		owner := l.order[index]
+		next := l.queues[owner][0]
+		if len(l.order) > 1 && l.heldByOwner[owner] > 0 && l.heldByOwner[owner]+next.amount > l.limit/2 {
 			index++ // the owner already has half, and keeps its place in the order
 			continue
 		}
-		if next.amount > t.free {
+		if next.amount > l.free {
 			return
 		}
-		t.free -= next.amount
-		t.heldByOwner[owner] += next.amount
-		t.dequeue(owner, next)
-		if len(t.queues[owner]) > 0 { // move the owner to the end
-			index = slices.Index(t.order, owner)
-			t.order = append(slices.Delete(t.order, index, index+1), owner)
+		l.free -= next.amount
+		l.heldByOwner[owner] += next.amount
+		l.dequeue(owner, next)
+		if len(l.queues[owner]) > 0 { // move the owner to the end
+			index = slices.Index(l.order, owner)
+			l.order = append(slices.Delete(l.order, index, index+1), owner)
 		}
 		close(next.granted)
 		index = 0

@@ -18,21 +18,21 @@ func NewKeyLimiter(limit int) *KeyLimiter {
 
 // TryAcquire begins a call and reports whether the key's limit allows it. If it returns true, the caller must call
 // Release at the end of the call.
-func (s *KeyLimiter) TryAcquire(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running[key] >= s.limit {
+func (l *KeyLimiter) TryAcquire(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running[key] >= l.limit {
 		return false
 	}
-	s.running[key]++
+	l.running[key]++
 	return true
 }
 
 // Release ends a call.
-func (s *KeyLimiter) Release(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running[key]--; s.running[key] == 0 {
-		delete(s.running, key)
+func (l *KeyLimiter) Release(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running[key]--; l.running[key] == 0 {
+		delete(l.running, key)
 	}
 }

@@ -103,8 +103,8 @@ func (r *Limiter) await(ctx context.Context, turn *list.Element, w waiter) error
 	defer timer.Stop()
 	err := ErrFull
 	select {
-	case placed := <-w.turn:
-		return turnError(placed)
+	case acquired := <-w.turn:
+		return turnError(acquired)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-timer.C:
@@ -112,8 +112,8 @@ func (r *Limiter) await(ctx context.Context, turn *list.Element, w waiter) error
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
-	case placed := <-w.turn: // the call was granted at the same time
-		return turnError(placed)
+	case acquired := <-w.turn: // the call was granted at the same time
+		return turnError(acquired)
 	default:
 	}
 	r.waiting.Remove(turn)

@@ -91,7 +91,7 @@ func (m *movie) tkhd(b boxRange, t *track) error {
 func (m *movie) mdia(b boxRange, t *track) error {
 	switch b.kind {
 	case "mdhd":
-		scale, length, err := m.clock(b)
+		scale, length, err := m.readClock(b)
 		t.scale, t.length = scale, length
 		return err
 	case "hdlr":

@@ -82,7 +82,7 @@ func (m *movie) ftyp(b boxRange) error {
 func (m *movie) moov(b boxRange) error {
 	switch b.kind {
 	case "mvhd":
-		scale, length, err := m.clock(b)
+		scale, length, err := m.readClock(b)
 		m.scale, m.length = scale, max(m.length, length)
 		return err
 	case "trak":
@@ -98,7 +98,7 @@ func (m *movie) moov(b boxRange) error {
 
 // clock returns the time scale and the duration of an mvhd or mdhd box. Both boxes begin with the same fields. If all
 // bits of the duration are 1, the duration is unknown.
-func (m *movie) clock(b boxRange) (uint32, uint64, error) {
+func (m *movie) readClock(b boxRange) (uint32, uint64, error) {
 	p, long, err := m.fullBox(b, 20, 3)
 	if err != nil {
 		return 0, 0, err

@@ -24,9 +24,9 @@ type location struct {
 }
 
 // sameAs reports whether all fields that are known in both locations are equal. It ignores the timeline.
-func (p location) sameAs(other location) bool {
-	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System, other.System) &&
-		same(p.Database, other.Database)
+func (l location) sameAs(other location) bool {
+	return same(l.Machine, other.Machine) && same(l.Inode, other.Inode) && same(l.System, other.System) &&
+		same(l.Database, other.Database)
 }
 
 func same[T comparable](a, b T) bool {
@@ -35,11 +35,11 @@ func same[T comparable](a, b T) bool {
 }
 
 // merge returns p, with its unknown fields set to the values in other.
-func (p location) merge(other location) location {
+func (l location) merge(other location) location {
 	return location{
-		Machine: cmp.Or(p.Machine, other.Machine), Inode: cmp.Or(p.Inode, other.Inode),
-		System: cmp.Or(p.System, other.System), Database: cmp.Or(p.Database, other.Database),
-		Timeline: cmp.Or(p.Timeline, other.Timeline),
+		Machine: cmp.Or(l.Machine, other.Machine), Inode: cmp.Or(l.Inode, other.Inode),
+		System: cmp.Or(l.System, other.System), Database: cmp.Or(l.Database, other.Database),
+		Timeline: cmp.Or(l.Timeline, other.Timeline),
 	}
 }
 

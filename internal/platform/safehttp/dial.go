@@ -45,7 +45,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	var sawPrivate, sawPublic atomic.Bool // atomic, because IPv4 and IPv6 addresses are dialed concurrently
 	dialer := net.Dialer{Timeout: connectTimeout, Resolver: c.opts.Resolver}
 	if !c.allowedHosts.contains(host) {
-		address = net.JoinHostPort(absolute(host), port)
+		address = net.JoinHostPort(withTrailingDot(host), port)
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
 			err := c.guard.Safe(network, address, conn)
 			sawPrivate.CompareAndSwap(false, err != nil)
@@ -63,9 +63,9 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return idleConn{conn, c.opts.Idle}, nil
 }
 
-// absolute adds a trailing dot to a host name, so that the resolver does not append search domains. It returns IP
+// withTrailingDot adds a trailing dot to a host name, so that the resolver does not append search domains. It returns IP
 // addresses unchanged.
-func absolute(host string) string {
+func withTrailingDot(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host
 	}
@@ -82,7 +82,7 @@ func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
 	if resolver == nil {
 		resolver = net.DefaultResolver
 	}
-	addrs, err := resolver.LookupNetIP(ctx, "ip", absolute(host))
+	addrs, err := resolver.LookupNetIP(ctx, "ip", withTrailingDot(host))
 	if err != nil {
 		return false, fmt.Errorf("resolving the name: %w", err)
 	}

@@ -72,7 +72,7 @@ var headers = map[string]struct {
 
 // header zeroes the creation and modification dates and the reserved bytes of a header box. In version 1, the dates and
 // the duration have eight bytes each.
-func (v *video) header(b mediainfo.Box) error {
+func (v *video) cleanHeader(b mediainfo.Box) error {
 	version, err := v.version(b)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ var knownBrands = []string{
 
 // brands replaces an unknown major brand with isom. It zeroes unknown compatible brands, and any minor version that is
 // not a small number.
-func (v *video) brands(b mediainfo.Box) error {
+func (v *video) cleanBrands(b mediainfo.Box) error {
 	for at := b.Content; at < b.End; at += 4 {
 		if b.End-at < 4 {
 			return v.zero(v.source, at, b.End)
@@ -158,8 +158,8 @@ func (v *video) brands(b mediainfo.Box) error {
 
 var errExternalData = newDamageError("the video refers to other files")
 
-// dataEntries zeroes the locations in the data references. It returns an error if samples are in another file.
-func (v *video) dataEntries(b mediainfo.Box) error {
+// cleanDataEntries zeroes the locations in the data references. It returns an error if samples are in another file.
+func (v *video) cleanDataEntries(b mediainfo.Box) error {
 	if b.End-b.Content < 8 {
 		return v.blank(b)
 	}
@@ -196,8 +196,8 @@ func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) 
 	return v.zero(v.source, at, in.End)
 }
 
-// sampleTable keeps the sizes of the samples and zeroes the bytes that follow them.
-func (v *video) sampleTable(b mediainfo.Box) error {
+// cleanSampleTable keeps the sizes of the samples and zeroes the bytes that follow them.
+func (v *video) cleanSampleTable(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (v *video) sampleTable(b mediainfo.Box) error {
 var groupDescriptionSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
 // groups keeps a box that maps samples to groups if players need groups of this kind.
-func (v *video) groups(b mediainfo.Box) error {
+func (v *video) cleanGroups(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err
@@ -235,8 +235,8 @@ func (v *video) groups(b mediainfo.Box) error {
 	return v.keepFirst(b, head+4+8*int64(binary.BigEndian.Uint32(p)))
 }
 
-// groupDescriptions keeps a box of group descriptions if players need groups of this kind.
-func (v *video) groupDescriptions(b mediainfo.Box) error {
+// cleanGroupDescriptions keeps a box of group descriptions if players need groups of this kind.
+func (v *video) cleanGroupDescriptions(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err

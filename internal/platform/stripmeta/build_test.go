@@ -148,7 +148,7 @@ func insertAt(data []byte, off int, parts ...[]byte) []byte {
 	return slices.Concat(data[:off], bytes.Join(parts, nil), data[off:])
 }
 
-func pngChunk(kind string, content ...[]byte) []byte {
+func newPNGChunk(kind string, content ...[]byte) []byte {
 	p := append([]byte(kind), bytes.Join(content, nil)...)
 	return slices.Concat(u32(uint32(len(p)-4)), p, u32(crc32.ChecksumIEEE(p)))
 }

@@ -69,7 +69,7 @@ func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 }
 
 // color keeps color information of registered types, and the parts of a color profile that are needed for rendering.
-func (v *video) color(b mediainfo.Box) error {
+func (v *video) cleanColor(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 4)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (v *video) descriptors(at, end int64, parentTag byte) error {
 		}
 		switch {
 		case parentTag == 0 && tag == streamTag:
-			if err := v.stream(content, next); err != nil {
+			if err := v.cleanStream(content, next); err != nil {
 				return err
 			}
 			return v.zero(v.source, next, end)
@@ -168,7 +168,7 @@ func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 }
 
 // stream zeroes the URL in an elementary stream's descriptor.
-func (v *video) stream(at, end int64) error {
+func (v *video) cleanStream(at, end int64) error {
 	if end-at < 3 {
 		return errBrokenStructure
 	}
@@ -200,8 +200,8 @@ func (v *video) stream(at, end int64) error {
 	return v.descriptors(at, end, streamTag)
 }
 
-// parameterSets zeroes the bytes after the H.264 parameter sets (ISO/IEC 14496-15, 5.3.3.1).
-func (v *video) parameterSets(b mediainfo.Box) error {
+// cleanParameterSets zeroes the bytes after the H.264 parameter sets (ISO/IEC 14496-15, 5.3.3.1).
+func (v *video) cleanParameterSets(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 6)
 	if err != nil {
 		return err
@@ -225,8 +225,8 @@ func (v *video) parameterSets(b mediainfo.Box) error {
 	return v.keepFirst(b, off)
 }
 
-// parameterArrays zeroes the bytes after the arrays of H.265 parameter sets (ISO/IEC 14496-15, 8.3.2.1 and 9.4.2).
-func (v *video) parameterArrays(b mediainfo.Box) error {
+// cleanParameterArrays zeroes the bytes after the arrays of H.265 parameter sets (ISO/IEC 14496-15, 8.3.2.1 and 9.4.2).
+func (v *video) cleanParameterArrays(b mediainfo.Box) error {
 	off := int64(23)
 	if b.Kind == "lhvC" {
 		off = 6
@@ -264,7 +264,7 @@ func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) 
 
 // flac keeps the block with the stream information and marks it as the last block. It zeroes the other blocks, such as
 // comments and pictures.
-func (v *video) flac(b mediainfo.Box) error {
+func (v *video) cleanFLAC(b mediainfo.Box) error {
 	const lastFlag, information, size = 0x80, 0, 34
 	p, err := v.content(b, 4, 4)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 
 // fragmentRun tracks the positions of samples in movie fragments (ISO/IEC 14496-12, 8.8).
 type fragmentRun struct {
-	sizes map[uint32]uint32 // default sample size by track
-	moof  int64             // offset of the fragment's box
-	end   uint64            // end of the previous track fragment's data
-	first bool              // whether the next track fragment is the first of the movie fragment
+	sizes   map[uint32]uint32 // default sample size by track
+	moof    int64             // offset of the fragment's box
+	end     uint64            // end of the previous track fragment's data
+	isFirst bool              // whether the next track fragment is the first of the movie fragment
 }
 
 func (r *fragmentRun) begin(moof int64) {
-	r.moof, r.end, r.first = moof, uint64(moof), true //nolint:gosec // an offset is never negative
+	r.moof, r.end, r.isFirst = moof, uint64(moof), true //nolint:gosec // an offset is never negative
 }
 
 // The flags of tfhd and trun.
@@ -68,12 +68,12 @@ func (v *video) fragmentHeader(b mediainfo.Box, t *trackFragment) error {
 			return err
 		}
 		t.base = binary.BigEndian.Uint64(p)
-	case flags&tfhdMoof != 0 || v.run.first:
+	case flags&tfhdMoof != 0 || v.run.isFirst:
 		t.base = uint64(v.run.moof) //nolint:gosec // an offset is never negative
 	default:
 		t.base = v.run.end
 	}
-	t.at, v.run.first = t.base, false
+	t.at, v.run.isFirst = t.base, false
 	if flags&tfhdSize == 0 {
 		return nil
 	}

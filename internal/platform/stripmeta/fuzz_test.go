@@ -39,7 +39,7 @@ func FuzzProfile(f *testing.F) {
 }
 
 func FuzzPNG(f *testing.F) {
-	f.Add(insertAt(encodeAs(f, "png"), 33, pngChunk("tEXt", []byte(secret))))
+	f.Add(insertAt(encodeAs(f, "png"), 33, newPNGChunk("tEXt", []byte(secret))))
 	fuzz(f, mediainfo.PNG, png.Decode, "animated.png", "interlaced.png")
 }
 

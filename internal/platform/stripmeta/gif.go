@@ -41,7 +41,7 @@ func scanGIF(s *source, e *Edits) error {
 		return err
 	}
 	g := &gifScan{source: s, Edits: e}
-	at := 13 + colorTable(p[10])
+	at := 13 + colorTableSize(p[10])
 	hasImage := false
 	for {
 		next, kind, err := g.block(at)
@@ -59,8 +59,8 @@ func scanGIF(s *source, e *Edits) error {
 	}
 }
 
-// colorTable returns the size of the color table in bytes. flags are the flags of a screen or image.
-func colorTable(flags byte) int64 {
+// colorTableSize returns the size of the color table in bytes. flags are the flags of a screen or image.
+func colorTableSize(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
 	}
@@ -97,7 +97,7 @@ func (g *gifScan) image(at int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	data := at + 10 + colorTable(p[9])
+	data := at + 10 + colorTableSize(p[9])
 	if p, err = g.peek(data, 1); err != nil {
 		return 0, err
 	}

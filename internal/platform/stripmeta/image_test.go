@@ -30,17 +30,17 @@ func TestPNG(t *testing.T) {
 	t.Parallel()
 	s := []byte(secret)
 	const first = 8 + 25 // after IHDR
-	colors := pngChunk("iCCP", []byte("ICC profile\x00\x00"), deflate(profile))
-	plain := insertAt(encodeAs(t, "png"), first, colors, pngChunk("pHYs", make([]byte, 9)))
+	colors := newPNGChunk("iCCP", []byte("ICC profile\x00\x00"), deflate(profile))
+	plain := insertAt(encodeAs(t, "png"), first, colors, newPNGChunk("pHYs", make([]byte, 9)))
 	pixels := decodePNG(t, plain)
 	for name, data := range map[string][]byte{
-		"tEXt":           insertAt(plain, first, pngChunk("tEXt", []byte("Comment\x00"), s)),
-		"zTXt":           insertAt(plain, first, pngChunk("zTXt", []byte("Comment\x00\x00"), s)),
-		"iTXt":           insertAt(plain, first, pngChunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), s)),
-		"eXIf":           insertAt(plain, first, pngChunk("eXIf", newEXIF(binary.LittleEndian, 1))),
-		"tIME":           insertAt(plain, first, pngChunk("tIME", s)),
-		"private":        insertAt(plain, first, pngChunk("prVt", s)),
-		"after the data": insertAt(plain, len(plain)-12, pngChunk("tEXt", s)),
+		"tEXt":           insertAt(plain, first, newPNGChunk("tEXt", []byte("Comment\x00"), s)),
+		"zTXt":           insertAt(plain, first, newPNGChunk("zTXt", []byte("Comment\x00\x00"), s)),
+		"iTXt":           insertAt(plain, first, newPNGChunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), s)),
+		"eXIf":           insertAt(plain, first, newPNGChunk("eXIf", newEXIF(binary.LittleEndian, 1))),
+		"tIME":           insertAt(plain, first, newPNGChunk("tIME", s)),
+		"private":        insertAt(plain, first, newPNGChunk("prVt", s)),
+		"after the data": insertAt(plain, len(plain)-12, newPNGChunk("tEXt", s)),
 		"after the end":  append(bytes.Clone(plain), s...),
 	} {
 		out := checkStrip(t, data, mediainfo.PNG)
@@ -48,17 +48,17 @@ func TestPNG(t *testing.T) {
 			t.Errorf("%s: not the plain image", name)
 		}
 	}
-	out := checkStrip(t, insertAt(plain, first, pngChunk("eXIf", newEXIF(binary.LittleEndian, 6))), mediainfo.PNG)
-	if want := insertAt(plain, first, pngChunk("eXIf", minimalEXIF(6))); !bytes.Equal(out, want) {
+	out := checkStrip(t, insertAt(plain, first, newPNGChunk("eXIf", newEXIF(binary.LittleEndian, 6))), mediainfo.PNG)
+	if want := insertAt(plain, first, newPNGChunk("eXIf", minimalEXIF(6))); !bytes.Equal(out, want) {
 		t.Errorf("orientation: %q", out[:120])
 	}
 	animated := load(t, "animated.png")
-	if out := checkStrip(t, insertAt(animated, first, pngChunk("tEXt", s)), mediainfo.PNG); !bytes.Equal(out, animated) {
+	if out := checkStrip(t, insertAt(animated, first, newPNGChunk("tEXt", s)), mediainfo.PNG); !bytes.Equal(out, animated) {
 		t.Error("an animation was changed")
 	}
 	for name, data := range map[string][]byte{
 		"no end": plain[:len(plain)-12], "a long chunk": plain[:40],
-		"unknown critical": insertAt(plain, first, pngChunk("CgBI", s)),
+		"unknown critical": insertAt(plain, first, newPNGChunk("CgBI", s)),
 	} {
 		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.PNG); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
@@ -165,9 +165,9 @@ func TestWebP(t *testing.T) {
 func TestRepeated(t *testing.T) {
 	t.Parallel()
 	const first = 8 + 25
-	plain := insertAt(encodeAs(t, "png"), first, pngChunk("gAMA", []byte("\x00\x00\xb1\x8f")))
-	more := slices.Concat(pngChunk("gAMA", []byte("GPS+")), pngChunk("gAMA", []byte("52.5")),
-		pngChunk("cHRM", []byte("+52.5200+013.4050/+52.5200+013.40")))
+	plain := insertAt(encodeAs(t, "png"), first, newPNGChunk("gAMA", []byte("\x00\x00\xb1\x8f")))
+	more := slices.Concat(newPNGChunk("gAMA", []byte("GPS+")), newPNGChunk("gAMA", []byte("52.5")),
+		newPNGChunk("cHRM", []byte("+52.5200+013.4050/+52.5200+013.40")))
 	if out := checkStrip(t, insertAt(plain, len(plain)-12, more), mediainfo.PNG); !bytes.Equal(out, plain) {
 		t.Errorf("PNG: %q", out)
 	}
@@ -218,12 +218,12 @@ func TestPixelFormats(t *testing.T) {
 					width, height := 1+size%9, 1+size/9
 					raw := rawSize(width, height, depth*channels[color], interlace == 1)
 					header := slices.Concat(u32(uint32(width), uint32(height)), []byte{byte(depth), color, 0, 0, byte(interlace)})
-					palette := pngChunk("PLTE", make([]byte, 3<<min(depth, 8)))
+					palette := newPNGChunk("PLTE", make([]byte, 3<<min(depth, 8)))
 					if color != 3 {
 						palette = nil
 					}
-					whole := slices.Concat([]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", header), palette,
-						pngChunk("IDAT", deflate(make([]byte, raw))), pngChunk("IEND"))
+					whole := slices.Concat([]byte("\x89PNG\r\n\x1a\n"), newPNGChunk("IHDR", header), palette,
+						newPNGChunk("IDAT", deflate(make([]byte, raw))), newPNGChunk("IEND"))
 					decodePNG(t, whole)
 					if out := checkStrip(t, whole, mediainfo.PNG); !bytes.Equal(out, whole) {
 						t.Errorf("%d by %d of color type %d, depth %d: changed", width, height, color, depth)
@@ -268,7 +268,7 @@ func TestSurplusPixels(t *testing.T) {
 		"too many":   deflate(append(make([]byte, 5), secret...)),
 		"no pixels":  []byte(secret),
 	} {
-		whole := insertAt(plain, len(plain)-12, pngChunk("fcTL", frame), pngChunk("fdAT", u32(1), data))
+		whole := insertAt(plain, len(plain)-12, newPNGChunk("fcTL", frame), newPNGChunk("fdAT", u32(1), data))
 		_, err := stripmeta.Scan(bytes.NewReader(whole), int64(len(whole)), mediainfo.PNG)
 		if name == "none" && err != nil || name != "none" && !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)

@@ -107,7 +107,7 @@ func plantedPNG(tb testing.TB) map[string]planter {
 	const first = 8 + 25
 	plain := encodeAs(tb, "png")
 	chunk := func(kind, head string) planter {
-		return func(m []byte) []byte { return insertAt(plain, first, pngChunk(kind, []byte(head), m)) }
+		return func(m []byte) []byte { return insertAt(plain, first, newPNGChunk(kind, []byte(head), m)) }
 	}
 	end := len(plain) - 12
 	animated := load(tb, "animated.png")
@@ -117,28 +117,28 @@ func plantedPNG(tb testing.TB) map[string]planter {
 		"long sRGB": chunk("sRGB", "\x00"), "long cICP": chunk("cICP", "\x01\x0d\x00\x01"),
 		"long sBIT": chunk("sBIT", "\x08\x08\x08"),
 		"long bKGD": chunk("bKGD", "\x00\x00\x00\x00\x00\x00"), "palette": func(m []byte) []byte {
-			return insertAt(plain, first, pngChunk("PLTE", fit(m, 3*len(m)+3)))
+			return insertAt(plain, first, newPNGChunk("PLTE", fit(m, 3*len(m)+3)))
 		},
 		"long acTL": chunk("acTL", "\x00\x00\x00\x01\x00\x00\x00\x00"),
 		"profile":   chunk("iCCP", "any\x00\x00"),
 		"no profile": func(m []byte) []byte {
-			return insertAt(plain, first, pngChunk("iCCP", m, []byte("\x00\x00"), deflate(m)))
+			return insertAt(plain, first, newPNGChunk("iCCP", m, []byte("\x00\x00"), deflate(m)))
 		},
 		"profile name": func(m []byte) []byte {
 			name := bytes.ReplaceAll(m[:min(len(m), 79)], []byte{0}, []byte{1})
-			return insertAt(plain, first, pngChunk("iCCP", name, []byte("\x00\x00"), deflate(profile)))
+			return insertAt(plain, first, newPNGChunk("iCCP", name, []byte("\x00\x00"), deflate(profile)))
 		},
 		"after a profile": func(m []byte) []byte {
-			return insertAt(plain, first, pngChunk("iCCP", []byte("ICC profile\x00\x00"), deflate(profile), m))
+			return insertAt(plain, first, newPNGChunk("iCCP", []byte("ICC profile\x00\x00"), deflate(profile), m))
 		},
-		"after the pixels": func(m []byte) []byte { return insertAt(plain, end, pngChunk("IDAT", m)) },
-		"in the end":       func(m []byte) []byte { return slices.Concat(plain[:end], pngChunk("IEND", m)) },
+		"after the pixels": func(m []byte) []byte { return insertAt(plain, end, newPNGChunk("IDAT", m)) },
+		"in the end":       func(m []byte) []byte { return slices.Concat(plain[:end], newPNGChunk("IEND", m)) },
 		"after the end":    func(m []byte) []byte { return slices.Concat(plain, m) },
-		"in an animation":  func(m []byte) []byte { return insertAt(animated, len(animated)-12, pngChunk("noTe", m)) },
+		"in an animation":  func(m []byte) []byte { return insertAt(animated, len(animated)-12, newPNGChunk("noTe", m)) },
 	}
 	for name := range plantedProfiles(nil) {
 		places["profile: "+name] = func(m []byte) []byte {
-			return insertAt(plain, first, pngChunk("iCCP", []byte("ICC profile\x00\x00"), zlibStored(plantedProfiles(m)[name])))
+			return insertAt(plain, first, newPNGChunk("iCCP", []byte("ICC profile\x00\x00"), zlibStored(plantedProfiles(m)[name])))
 		}
 	}
 	return places

@@ -23,8 +23,8 @@ var pngChunks = map[string]span{
 // maxInflatedBytes is the maximum number of bytes to decompress for all frames of an image combined.
 const maxInflatedBytes = 1 << 30
 
-// indexed is the color type of images with a palette.
-const indexed = 3
+// colorTypeIndexed is the color type of images with a palette.
+const colorTypeIndexed = 3
 
 var errPixels = newDamageError("the image's compressed pixels are broken")
 
@@ -70,11 +70,11 @@ func scanPNG(s *source, e *Edits) error {
 		case end > s.size:
 			return errTruncated
 		case kind == "IEND":
-			return g.end(at, end)
+			return g.removeTrailer(at, end)
 		case kind == "IDAT", kind == "fdAT":
-			at, err = g.pixelData(kind, at)
+			at, err = g.readPixels(kind, at)
 		default:
-			err = g.chunk(kind, at, end)
+			err = g.cleanChunk(kind, at, end)
 			at = end
 		}
 		if err != nil {
@@ -84,61 +84,61 @@ func scanPNG(s *source, e *Edits) error {
 }
 
 // end removes the content of the last chunk and everything after that chunk.
-func (g *pngScan) end(at, end int64) error {
+func (g *pngScan) removeTrailer(at, end int64) error {
 	if end-at == 12 {
 		return g.remove(end, g.size)
 	}
-	return g.replace(at, g.size, pngChunk("IEND", nil))
+	return g.replace(at, g.size, newPNGChunk("IEND", nil))
 }
 
-func pngChunk(kind string, content []byte) []byte {
+func newPNGChunk(kind string, content []byte) []byte {
 	p := binary.BigEndian.AppendUint32(nil, uint32(len(content))) //nolint:gosec // a few MB at most
 	p = slices.Concat(p, []byte(kind), content)
 	return binary.BigEndian.AppendUint32(p, crc32.ChecksumIEEE(p[4:]))
 }
 
 // chunk keeps, cleans or removes the chunk from at to end.
-func (g *pngScan) chunk(kind string, at, end int64) error {
+func (g *pngScan) cleanChunk(kind string, at, end int64) error {
 	n := end - at - 12
 	size, known := pngChunks[kind]
 	switch {
 	case kind == "fcTL":
-		return g.frameControl(at, n)
+		return g.readFrameControl(at, n)
 	case !known && kind[0]&0x20 == 0: // decoders cannot render a file with an unknown critical chunk
 		return errBrokenStructure
-	case !known, n < size.at, n > size.end, slices.Contains(g.seen, kind), !g.applies(kind, n):
+	case !known, n < size.at, n > size.end, slices.Contains(g.seen, kind), !g.isValidChunk(kind, n):
 		return g.remove(at, end)
 	}
 	g.seen = append(g.seen, kind)
 	switch kind {
 	case "eXIf":
-		return g.orientation(at, end)
+		return g.cleanOrientation(at, end)
 	case "iCCP":
-		return g.colorProfile(at, end)
+		return g.cleanColorProfile(at, end)
 	case "cHRM":
-		return g.chromaticities(at, end)
+		return g.cleanChromaticities(at, end)
 	}
 	return nil
 }
 
 // applies reports whether a chunk of this kind with n bytes is valid for the image's color type. In a truecolor image,
 // PLTE is not needed: it is only a suggestion for devices with few colors.
-func (g *pngScan) applies(kind string, n int64) bool {
+func (g *pngScan) isValidChunk(kind string, n int64) bool {
 	switch kind {
 	case "PLTE":
-		return g.color == indexed && n%3 == 0
+		return g.color == colorTypeIndexed && n%3 == 0
 	case "tRNS":
-		return g.color == indexed || n == map[byte]int64{0: 2, 2: 6}[g.color]
+		return g.color == colorTypeIndexed || n == map[byte]int64{0: 2, 2: 6}[g.color]
 	case "bKGD":
-		return n == map[byte]int64{0: 2, 2: 6, indexed: 1, 4: 2, 6: 6}[g.color]
+		return n == map[byte]int64{0: 2, 2: 6, colorTypeIndexed: 1, 4: 2, 6: 6}[g.color]
 	case "sBIT":
-		return n == map[byte]int64{0: 1, 2: 3, indexed: 3, 4: 2, 6: 4}[g.color]
+		return n == map[byte]int64{0: 1, 2: 3, colorTypeIndexed: 3, 4: 2, 6: 4}[g.color]
 	}
 	return true
 }
 
 // chromaticities removes a cHRM chunk that contains impossible values. The unit is 1/100,000.
-func (g *pngScan) chromaticities(at, end int64) error {
+func (g *pngScan) cleanChromaticities(at, end int64) error {
 	p, err := g.peek(at+8, 32)
 	if err != nil {
 		return err
@@ -152,12 +152,12 @@ func (g *pngScan) chromaticities(at, end int64) error {
 }
 
 // orientation reduces the eXIf chunk from at to end to its orientation, or removes it if the image is upright.
-func (g *pngScan) orientation(at, end int64) error {
+func (g *pngScan) cleanOrientation(at, end int64) error {
 	turned := g.orientationOnly(at+8, end-at-12)
 	if turned == nil {
 		return g.remove(at, end)
 	}
-	return g.replaceIfChanged(at, end, pngChunk("eXIf", turned))
+	return g.replaceIfChanged(at, end, newPNGChunk("eXIf", turned))
 }
 
 // replaceIfChanged replaces the bytes from at to end with want, unless they are equal.
@@ -174,8 +174,8 @@ func (g *pngScan) replaceIfChanged(at, end int64, want []byte) error {
 // profileName replaces the name of a color profile, which could be any text of up to 79 bytes.
 const profileName = "ICC profile"
 
-// colorProfile cleans a color profile, or removes it if it is invalid.
-func (g *pngScan) colorProfile(at, end int64) error {
+// cleanColorProfile cleans a color profile, or removes it if it is invalid.
+func (g *pngScan) cleanColorProfile(at, end int64) error {
 	p, err := g.peek(at+8, int(min(81, end-at-12)))
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (g *pngScan) colorProfile(at, end int64) error {
 	if err != nil {
 		return err
 	}
-	return g.replace(at, end, pngChunk("iCCP", out.Bytes()))
+	return g.replace(at, end, newPNGChunk("iCCP", out.Bytes()))
 }
 
 // inflate decompresses a color profile.
@@ -223,8 +223,8 @@ func inflate(in *byteReader) ([]byte, error) {
 	return raw, err
 }
 
-// frameControl reads the size of an animation's frame from its fcTL chunk of n bytes.
-func (g *pngScan) frameControl(at, n int64) error {
+// readFrameControl reads the size of an animation's frame from its fcTL chunk of n bytes.
+func (g *pngScan) readFrameControl(at, n int64) error {
 	if n != 26 {
 		return errBrokenStructure
 	}
@@ -235,10 +235,10 @@ func (g *pngScan) frameControl(at, n int64) error {
 	return err
 }
 
-// pixelData reads the compressed pixels of the image or of a frame, starting with the chunk at the offset at. It
+// readPixels reads the compressed pixels of the image or of a frame, starting with the chunk at the offset at. It
 // returns the end of the last chunk with pixels. It removes further image data after the first, because decoders do not
 // read it.
-func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
+func (g *pngScan) readPixels(kind string, at int64) (int64, error) {
 	if kind == "IDAT" && slices.Contains(g.seen, kind) {
 		n, err := g.peek(at, 4)
 		if err != nil {
@@ -286,7 +286,7 @@ func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 // rawSize returns the number of bytes in a frame's pixels. Each row is padded to whole bytes and is preceded by its
 // filter type. An interlaced frame consists of seven smaller images.
 func (g *pngScan) rawSize(dimensions size) int64 {
-	bits := int64(g.depth) * map[byte]int64{0: 1, 2: 3, indexed: 1, 4: 2, 6: 4}[g.color]
+	bits := int64(g.depth) * map[byte]int64{0: 1, 2: 3, colorTypeIndexed: 1, 4: 2, 6: 4}[g.color]
 	image := func(width, height int64) int64 {
 		if width <= 0 || height <= 0 {
 			return 0

@@ -131,13 +131,13 @@ func (v *video) clean(container string, b mediainfo.Box) error {
 	case actionListed:
 		return v.keepListed(b, r)
 	case actionHeader:
-		return v.header(b)
+		return v.cleanHeader(b)
 	case actionHandler:
 		return v.handlerName(b)
 	case actionTrack:
-		return v.track(b)
+		return v.cleanTrack(b)
 	case actionReferences:
-		return v.references(b)
+		return v.cleanReferences(b)
 	case actionTrackExtends, actionFragment, actionFragmentHead, actionFragmentData, actionFragmentIndex:
 		return v.cleanFragmentBox(r.do, b)
 	case actionBlank:
@@ -165,27 +165,27 @@ func (v *video) cleanFragmentBox(do action, b mediainfo.Box) error {
 func (v *video) cleanOther(do action, b mediainfo.Box) error {
 	switch do {
 	case actionBrands:
-		return v.brands(b)
+		return v.cleanBrands(b)
 	case actionDataEntries:
-		return v.dataEntries(b)
+		return v.cleanDataEntries(b)
 	case actionDescriptions:
 		return v.descriptions(b)
 	case actionSampleTable:
-		return v.sampleTable(b)
+		return v.cleanSampleTable(b)
 	case actionGroups:
-		return v.groups(b)
+		return v.cleanGroups(b)
 	case actionGroupDescriptions:
-		return v.groupDescriptions(b)
+		return v.cleanGroupDescriptions(b)
 	case actionColor:
-		return v.color(b)
+		return v.cleanColor(b)
 	case actionDecoder:
 		return v.decoder(b)
 	case actionParameterSets:
-		return v.parameterSets(b)
+		return v.cleanParameterSets(b)
 	case actionParameterArrays:
-		return v.parameterArrays(b)
+		return v.cleanParameterArrays(b)
 	case actionFlac:
-		return v.flac(b)
+		return v.cleanFLAC(b)
 	case actionAmrDecoder: // zero the vendor and the decoder's version, and keep the rest of the 9 bytes
 		return errors.Join(v.zero(v.source, b.Content, min(b.Content+5, b.End)), v.keepFirst(b, 9))
 	default:

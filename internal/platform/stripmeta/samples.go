@@ -12,7 +12,7 @@ var errSamples = newDamageError("the video's tables do not contain the positions
 
 // samples records the ranges of the samples of all kept tracks, chunk by chunk (ISO/IEC 14496-12, 8.7). It processes
 // the chunks of all tracks in file order, so that adjacent chunks become one range.
-func (v *video) samples() error {
+func (v *video) recordSamples() error {
 	var tracks []*chunks
 	for _, t := range v.tracks {
 		c, err := v.chunks(t)

@@ -42,10 +42,10 @@ type span struct{ at, end int64 }
 // scanVideo blanks metadata in place, so that the sample tables stay valid.
 func scanVideo(s *source, e *Edits) error {
 	v := &video{source: s, Edits: e, shown: map[uint32]bool{}, run: fragmentRun{sizes: map[uint32]uint32{}}}
-	if err := v.top(); err != nil {
+	if err := v.cleanTopLevel(); err != nil {
 		return err
 	}
-	if err := v.samples(); err != nil {
+	if err := v.recordSamples(); err != nil {
 		return err
 	}
 	return v.zeroUnused()
@@ -53,7 +53,7 @@ func scanVideo(s *source, e *Edits) error {
 
 // top processes the top-level boxes. It removes data after the video that does not consist of boxes. Phones append such
 // data.
-func (v *video) top() error {
+func (v *video) cleanTopLevel() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
 		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errTooManyParts) && v.moov && v.data != nil {
@@ -140,7 +140,7 @@ func (v *video) content(b mediainfo.Box, off int64, n int) ([]byte, error) {
 }
 
 // references blanks a box of references to tracks, unless all of the tracks are kept.
-func (v *video) references(b mediainfo.Box) error {
+func (v *video) cleanReferences(b mediainfo.Box) error {
 	allShown := true
 	err := v.each(b, func(r mediainfo.Box) error {
 		allShown = allShown && slices.Contains(shownReferences, r.Kind)
@@ -153,7 +153,7 @@ func (v *video) references(b mediainfo.Box) error {
 }
 
 // track keeps a track that is shown or heard and records where its samples are. It blanks any other track.
-func (v *video) track(b mediainfo.Box) error {
+func (v *video) cleanTrack(b mediainfo.Box) error {
 	t := trackBoxes{tables: map[string]mediainfo.Box{}}
 	if err := v.find(b, &t); err != nil {
 		return err

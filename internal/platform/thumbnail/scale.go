@@ -15,7 +15,7 @@ func upright(src layer, orientation int, size image.Point) *image.RGBA {
 	}
 	s := &shrinker{
 		pix: dst.Pix, walk: newWalk(orientation, storedSize), srcSize: src.canvas, dstSize: storedSize,
-		row: make([]uint32, 4*storedSize.X), sum: make([]uint64, 4*storedSize.X), remaining: src.canvas.Y,
+		rowSums: make([]uint32, 4*storedSize.X), sum: make([]uint64, 4*storedSize.X), remaining: src.canvas.Y,
 	}
 	row := image.NewRGBA(image.Rect(0, 0, src.canvas.X, 1))
 	coversCanvas := src.Bounds().Size() == src.canvas
@@ -64,7 +64,7 @@ type shrinker struct {
 	pix              []byte
 	walk             walk
 	srcSize, dstSize image.Point
-	row              []uint32 // sums of the current source row
+	rowSums          []uint32 // sums of the current source row
 	sum              []uint64 // sums of the current new row
 
 	remaining int // parts of the new row's height that are still to be added
@@ -91,8 +91,8 @@ func (s *shrinker) add(source []byte) {
 
 // addAcross sets s.row to the sums for a source row. A source pixel overlaps at most two new pixels.
 func (s *shrinker) addAcross(source []byte) {
-	clear(s.row)
-	to, room, width := s.row, s.srcSize.X, s.dstSize.X
+	clear(s.rowSums)
+	to, room, width := s.rowSums, s.srcSize.X, s.dstSize.X
 	for ; len(source) >= 4; source = source[4:] {
 		part := min(width, room)
 		gather(to, source, uint32(part)) //nolint:gosec // no side is longer than 16,384
@@ -117,7 +117,7 @@ func gather(to []uint32, pixel []byte, parts uint32) {
 
 // addDown adds a number of parts of the source row's height to the new row.
 func (s *shrinker) addDown(parts int) {
-	for i, v := range s.row {
+	for i, v := range s.rowSums {
 		s.sum[i] += uint64(v) * uint64(parts) //nolint:gosec // never below zero
 	}
 }

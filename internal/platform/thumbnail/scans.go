@@ -28,10 +28,10 @@ const (
 // scanReader reads a JPEG. It returns errScans once the scans exceed the limits. Like the decoder, it skips stray and
 // entropy-coded bytes up to the next 0xff that is not followed by 0 or 0xff.
 type scanReader struct {
-	r               io.Reader
-	scans           int
-	remainingBlocks int64 // blocks that may still be visited
-	each            int64 // number of blocks of a component that is not subsampled
+	r                  io.Reader
+	scans              int
+	remainingBlocks    int64 // blocks that may still be visited
+	blocksPerComponent int64 // number of blocks of a component that is not subsampled
 
 	state  scanState
 	marker byte
@@ -53,7 +53,7 @@ const (
 func newScanReader(r io.Reader, info mediainfo.Info) *scanReader {
 	each := int64(info.Width+7) / 8 * (int64(info.Height+7) / 8)
 	// The two bytes that begin the image are a marker without a segment.
-	return &scanReader{r: r, remainingBlocks: maxBlocks, each: each, state: stateInside, length: 2}
+	return &scanReader{r: r, remainingBlocks: maxBlocks, blocksPerComponent: each, state: stateInside, length: 2}
 }
 
 func (s *scanReader) Read(p []byte) (int, error) {
@@ -127,7 +127,7 @@ func (s *scanReader) mark(b byte) {
 // scan counts a scan with the given number of components, and returns errScans if a limit is exceeded.
 func (s *scanReader) scan(components byte) error {
 	s.scans++
-	s.remainingBlocks -= int64(min(components, 4)) * s.each
+	s.remainingBlocks -= int64(min(components, 4)) * s.blocksPerComponent
 	if s.scans > maxScans || s.remainingBlocks < 0 {
 		return errScans
 	}

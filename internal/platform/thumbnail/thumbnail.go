@@ -58,11 +58,11 @@ type Limits struct {
 }
 
 // Type returns the MIME type of Fit's result, or an empty string if Fit supports none of the types.
-func (w Limits) Type() string {
+func (l Limits) Type() string {
 	switch {
-	case len(w.Types) == 0 || slices.Contains(w.Types, mediainfo.JPEG):
+	case len(l.Types) == 0 || slices.Contains(l.Types, mediainfo.JPEG):
 		return mediainfo.JPEG
-	case slices.Contains(w.Types, mediainfo.PNG):
+	case slices.Contains(l.Types, mediainfo.PNG):
 		return mediainfo.PNG
 	}
 	return ""

@@ -36,17 +36,17 @@ type Bridge struct{ *base.Server }
 func New(s *base.Server) *Bridge { return &Bridge{s} }
 
 // Handler returns the handler of the bridge's API.
-func (s *Bridge) Handler() http.Handler {
+func (b *Bridge) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", s.media)
-	mux.HandleFunc("GET /v1/{platform}/profiles/{username}", s.profile)
-	mux.HandleFunc("GET /v1/{platform}/hashtags/{hashtag}", s.hashtag)
+	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", b.media)
+	mux.HandleFunc("GET /v1/{platform}/profiles/{username}", b.profile)
+	mux.HandleFunc("GET /v1/{platform}/hashtags/{hashtag}", b.hashtag)
 	mux.HandleFunc("GET /files/{size}/{file}", serveFile)
 	return mux
 }
 
 // checkProfile reports whether the profile with this name can be read. If not, it sends an error response.
-func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
+func (b *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 	switch {
 	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing):
 		base.WriteJSON(w, http.StatusNotFound, apiError{"profile_not_found"})
@@ -54,7 +54,7 @@ func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 		base.WriteJSON(w, http.StatusForbidden, apiError{"profile_private"})
 	case strings.HasPrefix(name, world.PrefixFailing):
 		base.WriteJSON(w, http.StatusInternalServerError, apiError{"internal"})
-	case strings.HasPrefix(name, world.PrefixSlow) && !s.Pause(world.SlowDelay):
+	case strings.HasPrefix(name, world.PrefixSlow) && !b.Pause(world.SlowDelay):
 		base.CloseConnection(w)
 	default:
 		return true
@@ -62,16 +62,16 @@ func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 	return false
 }
 
-func (s *Bridge) media(w http.ResponseWriter, r *http.Request) {
-	if !s.checkProfile(w, r.PathValue("username")) {
+func (b *Bridge) media(w http.ResponseWriter, r *http.Request) {
+	if !b.checkProfile(w, r.PathValue("username")) {
 		return
 	}
-	query, code := s.parseQuery(r)
+	query, code := b.parseQuery(r)
 	if code != "" {
 		base.WriteJSON(w, http.StatusBadRequest, apiError{code})
 		return
 	}
-	base.WriteJSON(w, http.StatusOK, query.page(s.BaseURL(r)+"/vendor/files/"))
+	base.WriteJSON(w, http.StatusOK, query.page(b.BaseURL(r)+"/vendor/files/"))
 }
 
 // mediaQuery is a request for media of a profile.
@@ -84,8 +84,8 @@ type mediaQuery struct {
 }
 
 // parseQuery parses a request. It returns an error code, or "" if the request is valid.
-func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
-	query, now := r.URL.Query(), s.Now().UTC()
+func (b *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
+	query, now := r.URL.Query(), b.Now().UTC()
 	request := mediaQuery{
 		profile: world.Profile{Platform: r.PathValue("platform"), Name: r.PathValue("username")},
 		kind:    query.Get("type"), now: now, cursor: world.Cursor{Type: query.Get("type"), Day: world.DayOf(now)},

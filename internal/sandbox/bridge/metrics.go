@@ -47,18 +47,18 @@ type ProfileMetrics struct {
 }
 
 // profile serves the metrics that a profile had at the start of the current day.
-func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
+func (b *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	profile, query := world.Profile{Platform: r.PathValue("platform"), Name: r.PathValue("username")}, r.URL.Query()
 	if _, ok := mediaTypes[profile.Platform]; !ok {
 		base.WriteJSON(w, http.StatusNotFound, apiError{"not_offered"})
 		return
 	}
-	if !s.checkProfile(w, profile.Name) {
+	if !b.checkProfile(w, profile.Name) {
 		return
 	}
 	limit, validLimit := parseLimit(query.Get("limit"), maxPageSize)
 	since, err := parseSince(query.Get("since"))
-	cursor := world.Cursor{Type: "metrics", Day: world.DayOf(s.Now())}
+	cursor := world.Cursor{Type: "metrics", Day: world.DayOf(b.Now())}
 	validCursor := true
 	if text := query.Get("cursor"); text != "" {
 		cursor, validCursor = cursor.Resume(text)
@@ -71,7 +71,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	case !validCursor:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_cursor"})
 	default:
-		base.WriteJSON(w, http.StatusOK, newProfileMetrics(profile, cursor, limit, since, s.BaseURL(r)))
+		base.WriteJSON(w, http.StatusOK, newProfileMetrics(profile, cursor, limit, since, b.BaseURL(r)))
 	}
 }
 
@@ -110,8 +110,8 @@ func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since in
 }
 
 // newPostMetrics returns a post with its metrics at the time now, in Unix seconds.
-func newPostMetrics(post world.Post, now int64, url string) PostMetrics {
-	metrics := post.Metrics(now)
+func newPostMetrics(post world.Post, at int64, url string) PostMetrics {
+	metrics := post.Metrics(at)
 	result := PostMetrics{
 		ID: post.ID, Format: post.Format, TakenAt: time.Unix(post.At, 0).UTC().Format(time.RFC3339),
 		Caption: post.Caption, URL: url,
@@ -135,7 +135,7 @@ type HashtagMetrics struct {
 }
 
 // hashtag serves the statistics of a hashtag: its number of posts, the top posts and the most recent posts.
-func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
+func (b *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 	platform, name := r.PathValue("platform"), r.PathValue("hashtag")
 	hashtag, exists := world.NewHashtag(platform, name)
 	limit, validLimit := parseLimit(r.URL.Query().Get("limit"), maxRecent)
@@ -150,7 +150,7 @@ func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 	case !validLimit:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_limit"})
 	default:
-		base.WriteJSON(w, http.StatusOK, newHashtagMetrics(hashtag, s.Now(), limit, s.BaseURL(r)))
+		base.WriteJSON(w, http.StatusOK, newHashtagMetrics(hashtag, b.Now(), limit, b.BaseURL(r)))
 	}
 }
 

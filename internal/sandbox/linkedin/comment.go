@@ -14,8 +14,8 @@ import (
 
 const maxComment = 1250 // UTF-16 code units
 
-// newComment is a request to comment on a post.
-type newComment struct {
+// commentRequest is a request to comment on a post.
+type commentRequest struct {
 	Actor   string `json:"actor"`
 	Object  string `json:"object"`
 	Message struct {
@@ -25,7 +25,7 @@ type newComment struct {
 
 // createComment adds a comment to a post. When createComment returns, the comment is on disk.
 func (n *Network) createComment(r *http.Request) (any, error) {
-	var in newComment
+	var in commentRequest
 	if err := readBody(r, &in); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (n *Network) createComment(r *http.Request) (any, error) {
 }
 
 func (n *Network) tryComment(
-	ctx context.Context, t store.Tx, c caller, in newComment, waited bool,
+	ctx context.Context, t store.Tx, c caller, in commentRequest, waited bool,
 ) (marker.Outcome, error) {
 	if err := c.checkAuthor(in.Actor); err != nil {
 		return marker.Outcome{}, err

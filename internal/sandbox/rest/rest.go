@@ -37,10 +37,10 @@ func (e *Error) Error() string { return e.Message }
 type Errors struct{ Unreadable, NotFound, Unauthorized, InvalidGrant, Rejected, RateLimited, Internal *Error }
 
 // Handle returns a handler that calls do and, on success, responds with the given status.
-func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.HandlerFunc {
-	return n.HandleStream(status, func(w http.ResponseWriter, r *http.Request) (any, error) {
+func (api *API) Handle(status int, do func(*http.Request) (any, error)) http.HandlerFunc {
+	return api.HandleStream(status, func(w http.ResponseWriter, r *http.Request) (any, error) {
 		if base.ReadForm(w, r) != nil {
-			return nil, n.Errors.Unreadable
+			return nil, api.Errors.Unreadable
 		}
 		return do(r)
 	})
@@ -48,48 +48,48 @@ func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.Handl
 
 // HandleStream is like Handle, but it does not read the body. do can therefore stream a body that is too large for
 // memory.
-func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
+func (api *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
 		defer cancel()
 		r = r.WithContext(ctx)
 		result, err := do(w, r)
-		reject := func(e *Error) { n.Write(w, e) }
+		reject := func(e *Error) { api.Write(w, e) }
 		switch {
-		case base.Respond(w, r, n.Platform, result, err, n.Errors.Internal, reject):
+		case base.Respond(w, r, api.Platform, result, err, api.Errors.Internal, reject):
 		case result == nil:
 			w.WriteHeader(status)
 		default:
-			n.Write(w, nil)
+			api.Write(w, nil)
 			base.WriteJSON(w, status, result)
 		}
 	}
 }
 
 // NotFound returns the error for an unknown path.
-func (n *API) NotFound(*http.Request) (any, error) { return nil, n.Errors.NotFound }
+func (api *API) NotFound(*http.Request) (any, error) { return nil, api.Errors.NotFound }
 
 // Authenticate returns the account of the request's token.
-func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.Token, error) {
+func (api *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.Token, error) {
 	text, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !isBearer {
-		return store.Account{}, store.Token{}, n.Errors.Unauthorized
+		return store.Account{}, store.Token{}, api.Errors.Unauthorized
 	}
-	token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, text)
+	token, ok, err := api.Find(r.Context(), t, oauth.KindAccess, text)
 	if err != nil {
 		return store.Account{}, store.Token{}, err
 	}
-	a, found, err := t.Account(r.Context(), n.Platform, token.Account)
+	a, found, err := t.Account(r.Context(), api.Platform, token.Account)
 	if err == nil && (!ok || !found) {
-		err = n.Errors.Unauthorized
+		err = api.Errors.Unauthorized
 	}
 	return a, token, err
 }
 
 // AsCaller calls do in a transaction with the account of the request's token.
-func (n *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
-	return n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, token, err := n.Authenticate(r, t)
+func (api *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
+	return api.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, token, err := api.Authenticate(r, t)
 		if err != nil {
 			return err
 		}
@@ -104,65 +104,65 @@ type Tokens struct {
 }
 
 // GrantTokens issues tokens for a code or a refresh token (RFC 6749, sections 4.1.3 and 6). Both can be used only once.
-func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
+func (api *API) GrantTokens(r *http.Request) (Tokens, error) {
 	client := r.Form.Get("client_id")
 	if id, _, hasBasicAuth := r.BasicAuth(); hasBasicAuth {
 		client = id
 		r.Form.Set("client_id", id)
 	}
 	var tokens Tokens
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		token, ok, err := n.spendGrant(r, t)
+	err := api.Store.InTx(r.Context(), func(t store.Tx) error {
+		token, ok, err := api.spendGrant(r, t)
 		if err != nil {
 			return err
 		}
 		if !ok || token.Client != client {
-			return n.Errors.InvalidGrant
+			return api.Errors.InvalidGrant
 		}
-		if tokens.Scopes, err = t.Scopes(r.Context(), n.Platform, token.Session); err != nil {
+		if tokens.Scopes, err = t.Scopes(r.Context(), api.Platform, token.Session); err != nil {
 			return err
 		}
 		token.Redirect, token.Challenge, token.Kind = "", "", oauth.KindAccess
-		if tokens.Access, err = n.Issue(r.Context(), t, token, n.AccessLifetime); err != nil {
+		if tokens.Access, err = api.Issue(r.Context(), t, token, api.AccessLifetime); err != nil {
 			return err
 		}
 		token.Kind = oauth.KindRefresh
-		tokens.Refresh, err = n.Issue(r.Context(), t, token, n.RefreshLifetime)
+		tokens.Refresh, err = api.Issue(r.Context(), t, token, api.RefreshLifetime)
 		return err
 	})
 	return tokens, err
 }
 
 // spendGrant marks the request's code or refresh token as used, and reports whether it was valid.
-func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error) {
+func (api *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error) {
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
-		code, ok, err := n.Redeem(r.Context(), t, r.Form)
-		return code, ok && n.Now().Sub(code.IssuedAt) < n.CodeLifetime, err
+		code, ok, err := api.Redeem(r.Context(), t, r.Form)
+		return code, ok && api.Now().Sub(code.IssuedAt) < api.CodeLifetime, err
 	case "refresh_token":
 		text := r.Form.Get("refresh_token")
-		refresh, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)
+		refresh, ok, err := api.Find(r.Context(), t, oauth.KindRefresh, text)
 		if err != nil || !ok {
 			return store.Token{}, false, err
 		}
-		return refresh, true, t.ConsumeToken(r.Context(), n.Platform, n.Hash(text))
+		return refresh, true, t.ConsumeToken(r.Context(), api.Platform, api.Hash(text))
 	}
-	return store.Token{}, false, n.Errors.Unreadable
+	return store.Token{}, false, api.Errors.Unreadable
 }
 
 // PublishPost publishes the post that prepare returns. When PublishPost returns, the post is on disk.
-func (n *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
+func (api *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
 	markerErrors := marker.MarkerErrors{
-		RejectErr: n.Errors.Rejected, ExpiredTokenErr: n.Errors.Unauthorized, RateLimitErr: n.Errors.RateLimited,
-		FailureErr: n.Errors.Internal,
+		RejectErr: api.Errors.Rejected, ExpiredTokenErr: api.Errors.Unauthorized, RateLimitErr: api.Errors.RateLimited,
+		FailureErr: api.Errors.Internal,
 	}
-	return n.PublishInTx(r.Context(), n.Errors.Internal, func(t store.Tx, waited bool) (marker.Outcome, error) {
+	return api.PublishInTx(r.Context(), api.Errors.Internal, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		p, token, err := prepare(t)
 		if err != nil {
 			return marker.Outcome{}, err
 		}
 		attempt := marker.Attempt{
-			Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
+			Platform: api.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
 		}
 		return attempt.Publish(r.Context(), t, markerErrors, func() (string, error) {
 			return p.ID, t.SavePost(r.Context(), p)

@@ -202,7 +202,7 @@ var commonTags = []string{"love", "instagood", "picoftheday"}
 func (h Hashtag) postTags(rng *rand.Rand) []string {
 	tags := []string{h.Name}
 	share := 0.55
-	for _, tag := range sample(h.newRand("theme"), themeOf(h.Name), 7) {
+	for _, tag := range sampleStrings(h.newRand("theme"), themeOf(h.Name), 7) {
 		if tag != h.Name && rng.Float64() < share {
 			tags = append(tags, tag)
 		}

@@ -88,7 +88,7 @@ func (p Profile) Traits() Traits {
 func traitTags(rng *rand.Rand, language Phrases) []traitTag {
 	theme := themes[rng.IntN(len(themes))]
 	languageTags := slices.DeleteFunc(slices.Clone(language.Tags), func(tag string) bool { return slices.Contains(theme, tag) })
-	names := slices.Concat(sample(rng, theme, 5), sample(rng, languageTags, 3))
+	names := slices.Concat(sampleStrings(rng, theme, 5), sampleStrings(rng, languageTags, 3))
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var tags []traitTag
 	for i, name := range names {
@@ -226,7 +226,7 @@ func (p Profile) Details(day int64, posts int) Details {
 	rng := p.NewRand("face")
 	details := Details{
 		DisplayName: traits.language.Names[rng.IntN(len(traits.language.Names))],
-		Biography:   strings.Join(sample(rng, traits.language.Lines, 1+rng.IntN(3)), "\n"),
+		Biography:   strings.Join(sampleStrings(rng, traits.language.Lines, 1+rng.IntN(3)), "\n"),
 		Followers:   int64(p.followersOn(traits, day)), Follows: traits.follows, Posts: int64(posts),
 	}
 	if rng.IntN(2) == 0 {

@@ -87,8 +87,8 @@ func weightedIndex(rng *rand.Rand, weights []float64) int {
 	return len(weights) - 1
 }
 
-// sample returns at most count random elements, each at most once.
-func sample(rng *rand.Rand, elements []string, count int) []string {
+// sampleStrings returns at most count random elements, each at most once.
+func sampleStrings(rng *rand.Rand, elements []string, count int) []string {
 	var out []string
 	for _, i := range rng.Perm(len(elements))[:min(count, len(elements))] {
 		out = append(out, elements[i])
@@ -179,7 +179,7 @@ func Sentences(rng *rand.Rand, language Phrases) string {
 	if rng.IntN(5) == 0 {
 		language = languages[0]
 	}
-	text := strings.Join(sample(rng, language.Sentences, 1+rng.IntN(3)), " ")
+	text := strings.Join(sampleStrings(rng, language.Sentences, 1+rng.IntN(3)), " ")
 	if rng.IntN(2) == 0 {
 		text += " " + language.Emoji[rng.IntN(len(language.Emoji))]
 	}

@@ -104,15 +104,15 @@ func parseUpload(r *http.Request, u *upload) error {
 	return nil
 }
 
-func (i videoMetadata) check(query url.Values) error {
+func (m videoMetadata) check(query url.Values) error {
 	parts := parseParts(query)
-	tagLength := max(0, len(i.Snippet.Tags)-1)
-	for _, tag := range i.Snippet.Tags {
+	tagLength := max(0, len(m.Snippet.Tags)-1)
+	for _, tag := range m.Snippet.Tags {
 		if tagLength += utf8.RuneCountInString(tag); strings.Contains(tag, " ") {
 			tagLength += 2
 		}
 	}
-	title, text := i.Snippet.Title, i.Snippet.Description
+	title, text := m.Snippet.Title, m.Snippet.Description
 	switch {
 	case !parts["snippet"] || !parts["status"]:
 		return invalidRequest("unexpectedPart", "The part parameter must have the values snippet and status.")
@@ -121,11 +121,11 @@ func (i videoMetadata) check(query url.Values) error {
 		return invalidRequest("invalidTitle", "The request metadata specifies an invalid or empty video title.")
 	case len(text) > maxText || strings.ContainsAny(text, "<>"):
 		return invalidRequest("invalidDescription", "The request metadata specifies an invalid video description.")
-	case tagLength > maxTags || slices.ContainsFunc(i.Snippet.Tags, func(tag string) bool {
+	case tagLength > maxTags || slices.ContainsFunc(m.Snippet.Tags, func(tag string) bool {
 		return tag == "" || strings.ContainsAny(tag, "<>")
 	}):
 		return invalidRequest("invalidTags", "The request metadata specifies invalid video keywords.")
-	case !slices.Contains([]string{"public", "unlisted", "private"}, i.Status.PrivacyStatus):
+	case !slices.Contains([]string{"public", "unlisted", "private"}, m.Status.PrivacyStatus):
 		return invalidRequest("invalidVideoMetadata", "The request metadata is invalid.")
 	}
 	return nil

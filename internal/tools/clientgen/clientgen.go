@@ -25,7 +25,7 @@ var (
 
 var functions = template.FuncMap{
 	"exported": openapi.GoName, "lowerCamel": lowerCamel, "wrapped": wrap, "quote": strconv.Quote, "sentence": sentence,
-	"goField": goField, "goType": goType, "constant": constant, "doc": doc,
+	"goField": goField, "goType": goType, "constant": goConstant, "doc": goComment,
 	"tsType": tsType, "tsOptional": tsOptional, "literals": literals, "jsdoc": jsdoc,
 	"pyMember": pyMember, "pyParameters": pyParameters, "pyArguments": pyArguments, "pyPlaces": pyPlaces,
 	"pyNullable": pyNullable, "pyDoc": pyDoc, "inputOf": inputOf,

@@ -87,22 +87,22 @@ func (c *compact) UnmarshalJSON(raw []byte) error {
 type kind string
 
 func (k *kind) UnmarshalJSON(raw []byte) error {
-	var several []string
-	if json.Unmarshal(raw, &several) != nil {
-		several = []string{strings.Trim(string(raw), `"`)}
+	var types []string
+	if json.Unmarshal(raw, &types) != nil {
+		types = []string{strings.Trim(string(raw), `"`)}
 	}
-	*k = kind(strings.Join(several, "|"))
+	*k = kind(strings.Join(types, "|"))
 	return nil
 }
 
 // keywords contains the JSON Schema keywords that the generator uses or can ignore.
-var keywords = names(
+var keywords = parseNames(
 	`$ref additionalProperties allOf default description discriminator enum example format items maxItems maxLength maximum minItems
 	minLength minimum oneOf pattern properties required type`)
 
-var kinds = names("string integer number boolean array object")
+var kinds = parseNames("string integer number boolean array object")
 
-func names(list string) map[string]bool {
+func parseNames(list string) map[string]bool {
 	set := map[string]bool{}
 	for name := range strings.FieldsSeq(list) {
 		set[name] = true
@@ -207,7 +207,7 @@ func parse(description []byte) (*document, error) {
 	}
 	for _, c := range d.Components.Schemas {
 		if c.Value.Discriminator.Member != "" {
-			d.unite(c.Name, c.Value)
+			d.addSharedMembers(c.Name, c.Value)
 		}
 	}
 	for _, c := range d.Components.Schemas {
@@ -227,7 +227,7 @@ func parse(description []byte) (*document, error) {
 
 // unite adds the members that a union's variants share to the union. In the union, the discriminator allows all of its
 // values. A member whose schema differs between variants allows any value.
-func (d *document) unite(name string, union *schema) {
+func (d *document) addSharedMembers(name string, union *schema) {
 	for _, one := range union.OneOf {
 		union.Variants = append(union.Variants, component(one.Ref))
 	}
@@ -298,8 +298,8 @@ func (d *document) resolve(s *schema) error {
 			return err
 		}
 	}
-	for _, one := range s.OneOf {
-		if err := d.resolve(one); err != nil {
+	for _, variant := range s.OneOf {
+		if err := d.resolve(variant); err != nil {
 			return err
 		}
 	}

@@ -71,11 +71,11 @@ func goField(r *record, f field) string {
 	return openapi.GoName(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
 }
 
-// constant returns the name of the Go constant for an enum value.
-func constant(owner, value string) string { return owner + openapi.GoName(value) }
+// goConstant returns the name of the Go goConstant for an enum value.
+func goConstant(owner, value string) string { return owner + openapi.GoName(value) }
 
-// doc returns text as a comment, or an empty string if text is empty.
-func doc(prefix, text string) string {
+// goComment returns text as a comment, or an empty string if text is empty.
+func goComment(prefix, text string) string {
 	if text == "" {
 		return ""
 	}

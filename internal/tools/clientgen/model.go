@@ -76,8 +76,8 @@ type (
 	}
 )
 
-// handwritten lists the components for which the clients have handwritten types.
-var handwritten = []string{"Moment", "Problem"}
+// handwrittenComponents lists the components for which the clients have handwrittenComponents types.
+var handwrittenComponents = []string{"Moment", "Problem"}
 
 // builder collects the types of the document.
 type builder struct {
@@ -106,7 +106,7 @@ func build(d *document) (*model, error) {
 			code, _ := c.Value.Properties.get("code")
 			b.Codes = code.Enum
 		}
-		if !slices.Contains(handwritten, c.Name) {
+		if !slices.Contains(handwrittenComponents, c.Name) {
 			b.record(c.Name, c.Value, false)
 		}
 	}

@@ -180,7 +180,7 @@ func (m *model) goLiteral(s shape, raw json.RawMessage) string {
 		return "[]" + name + "{" + strings.Join(literals, ", ") + "}"
 	}
 	if s.Enum {
-		return "client." + constant(s.Base, plain(raw))
+		return "client." + goConstant(s.Base, plain(raw))
 	}
 	r := m.lookUp(s.Base)
 	if !s.Named || r == nil {

@@ -59,44 +59,44 @@ func New(
 }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
-	routes := append(p.factorRoutes(), []shell.Route{
-		{Pattern: "GET /setup", Audience: shell.Anyone, Handler: p.unlessSetUp(p.firstRunPage)},
-		{Pattern: "POST /setup", Audience: shell.Anyone, Handler: p.unlessSetUp(p.setUp)},
-		{Pattern: "GET /sign-in", Audience: shell.Anyone, Handler: p.RedirectToSetup(p.signInPage)},
-		{Pattern: "POST /sign-in", Audience: shell.Anyone, Handler: p.signIn},
-		{Pattern: "POST /sign-in/passkey", Audience: shell.Anyone, Handler: p.requireLocal(p.signInByPasskey)},
-		{Pattern: "POST /sign-in/passkey/options", Audience: shell.Anyone, Handler: p.requireLocal(p.beginPasskeySignIn)},
-		{Pattern: "GET /sign-in/directory", Audience: shell.Anyone, Handler: p.redirectToDirectory},
-		{Pattern: "GET " + oidc.ReturnPath, Audience: shell.Anyone, Handler: p.returnFromDirectory},
-		{Pattern: "POST /sign-in/directory/join", Audience: shell.Anyone, Handler: p.joinChosen},
-		{Pattern: "POST /account/invitations/{invitation}/accept", Audience: shell.People, Handler: p.acceptOpen},
-		{Pattern: "POST /appearance", Audience: shell.People, Handler: p.SetAppearance},
-		{Pattern: "POST /sign-out", Audience: shell.Anyone, Handler: p.signOut, SkipsSlot: true},
-		{Pattern: "GET /account", Audience: shell.People, Handler: p.page},
-		{Pattern: "POST /account/profile", Audience: shell.People, Handler: p.changeProfile},
-		{Pattern: "POST /account/email/confirm", Audience: shell.People, Handler: p.sendConfirmation},
-		{Pattern: "GET " + team.ConfirmPath + "{token}", Audience: shell.People, Handler: p.confirmPage},
-		{Pattern: "POST " + team.ConfirmPath + "{token}", Audience: shell.People, Handler: p.confirmEmail},
+func (h *Handlers) Routes() []shell.Route {
+	routes := append(h.factorRoutes(), []shell.Route{
+		{Pattern: "GET /setup", Audience: shell.Anyone, Handler: h.unlessSetUp(h.firstRunPage)},
+		{Pattern: "POST /setup", Audience: shell.Anyone, Handler: h.unlessSetUp(h.setUp)},
+		{Pattern: "GET /sign-in", Audience: shell.Anyone, Handler: h.RedirectToSetup(h.signInPage)},
+		{Pattern: "POST /sign-in", Audience: shell.Anyone, Handler: h.signIn},
+		{Pattern: "POST /sign-in/passkey", Audience: shell.Anyone, Handler: h.requireLocal(h.signInByPasskey)},
+		{Pattern: "POST /sign-in/passkey/options", Audience: shell.Anyone, Handler: h.requireLocal(h.beginPasskeySignIn)},
+		{Pattern: "GET /sign-in/directory", Audience: shell.Anyone, Handler: h.redirectToDirectory},
+		{Pattern: "GET " + oidc.ReturnPath, Audience: shell.Anyone, Handler: h.returnFromDirectory},
+		{Pattern: "POST /sign-in/directory/join", Audience: shell.Anyone, Handler: h.joinChosen},
+		{Pattern: "POST /account/invitations/{invitation}/accept", Audience: shell.People, Handler: h.acceptOpen},
+		{Pattern: "POST /appearance", Audience: shell.People, Handler: h.SetAppearance},
+		{Pattern: "POST /sign-out", Audience: shell.Anyone, Handler: h.signOut, SkipsSlot: true},
+		{Pattern: "GET /account", Audience: shell.People, Handler: h.page},
+		{Pattern: "POST /account/profile", Audience: shell.People, Handler: h.changeProfile},
+		{Pattern: "POST /account/email/confirm", Audience: shell.People, Handler: h.sendConfirmation},
+		{Pattern: "GET " + team.ConfirmPath + "{token}", Audience: shell.People, Handler: h.confirmPage},
+		{Pattern: "POST " + team.ConfirmPath + "{token}", Audience: shell.People, Handler: h.confirmEmail},
 		{Pattern: "GET /account/password", Audience: shell.People,
-			Handler: p.requireLocal(p.RequireUsedFactor(p.passwordPage))},
+			Handler: h.requireLocal(h.RequireUsedFactor(h.passwordPage))},
 		{Pattern: "POST /account/password", Audience: shell.People,
-			Handler: p.requireLocal(p.RequireUsedFactor(p.changePassword))},
-		{Pattern: "POST /account/sessions/end", Audience: shell.People, Handler: p.endSessions,
+			Handler: h.requireLocal(h.RequireUsedFactor(h.changePassword))},
+		{Pattern: "POST /account/sessions/end", Audience: shell.People, Handler: h.endSessions,
 			RequiresRecentAuth: true, SkipsSlot: true},
-		{Pattern: "POST /account/sessions/{session}/end", Audience: shell.People, Handler: p.endSession,
+		{Pattern: "POST /account/sessions/{session}/end", Audience: shell.People, Handler: h.endSession,
 			RequiresRecentAuth: true,
 			SkipsSlot:          true},
-		{Pattern: "GET " + team.InvitationPath + "{token}", Audience: shell.Anyone, Handler: p.invitationPage},
-		{Pattern: "POST " + team.InvitationPath + "{token}/accept", Audience: shell.People, Handler: p.accept},
+		{Pattern: "GET " + team.InvitationPath + "{token}", Audience: shell.Anyone, Handler: h.invitationPage},
+		{Pattern: "POST " + team.InvitationPath + "{token}/accept", Audience: shell.People, Handler: h.accept},
 		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", Audience: shell.Anyone,
-			Handler: p.requireLocal(p.acceptKnown)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/join", Audience: shell.Anyone, Handler: p.requireLocal(p.join)},
+			Handler: h.requireLocal(h.acceptKnown)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/join", Audience: shell.Anyone, Handler: h.requireLocal(h.join)},
 		{Pattern: "POST " + team.InvitationPath + "{token}/options", Audience: shell.Anyone,
-			Handler: p.requireLocal(p.requestNewPasskey)},
-		{Pattern: "GET " + team.RecoveryPath + "{token}", Audience: shell.Anyone, Handler: p.requireLocal(p.recoveryPage)},
-		{Pattern: "POST " + team.RecoveryPath + "{token}", Audience: shell.Anyone, Handler: p.requireLocal(p.recover)},
-		{Pattern: "POST /sign-in/code", Audience: shell.Anyone, Handler: p.requireLocal(p.signInByCode)},
+			Handler: h.requireLocal(h.requestNewPasskey)},
+		{Pattern: "GET " + team.RecoveryPath + "{token}", Audience: shell.Anyone, Handler: h.requireLocal(h.recoveryPage)},
+		{Pattern: "POST " + team.RecoveryPath + "{token}", Audience: shell.Anyone, Handler: h.requireLocal(h.recover)},
+		{Pattern: "POST /sign-in/code", Audience: shell.Anyone, Handler: h.requireLocal(h.signInByCode)},
 	}...)
 	for i := range routes {
 		routes[i].AllowsOneFactor = true
@@ -105,39 +105,39 @@ func (p *Handlers) Routes() []shell.Route {
 }
 
 // factorRoutes returns the routes of passkeys and of codes from an authenticator app.
-func (p *Handlers) factorRoutes() []shell.Route {
-	stepUp := p.signInMethods().Local // without a local method, nobody can sign in again to use these routes
+func (h *Handlers) factorRoutes() []shell.Route {
+	stepUp := h.signInMethods().Local // without a local method, nobody can sign in again to use these routes
 	return []shell.Route{
 		{Pattern: "GET /account/passkeys/new", Audience: shell.People,
-			Handler:            p.requireLocal(p.RequireUsedFactor(p.newPasskeyPage)),
+			Handler:            h.requireLocal(h.RequireUsedFactor(h.newPasskeyPage)),
 			RequiresRecentAuth: stepUp},
-		{Pattern: "POST /account/passkeys/options", Audience: shell.People, Handler: p.requireLocal(
-			p.RequireUsedFactor(p.beginAddPasskey)), RequiresRecentAuth: stepUp},
-		{Pattern: "POST /account/passkeys", Audience: shell.People, Handler: p.requireLocal(
-			p.RequireUsedFactor(p.addPasskey)), RequiresRecentAuth: stepUp, RestoresForm: true,
+		{Pattern: "POST /account/passkeys/options", Audience: shell.People, Handler: h.requireLocal(
+			h.RequireUsedFactor(h.beginAddPasskey)), RequiresRecentAuth: stepUp},
+		{Pattern: "POST /account/passkeys", Audience: shell.People, Handler: h.requireLocal(
+			h.RequireUsedFactor(h.addPasskey)), RequiresRecentAuth: stepUp, RestoresForm: true,
 			Page: "/account/passkeys/new"},
-		{Pattern: "GET /account/passkeys/{passkey}", Audience: shell.People, Handler: p.passkeyPage},
-		{Pattern: "POST /account/passkeys/{passkey}", Audience: shell.People, Handler: p.renamePasskey},
-		{Pattern: "POST /account/passkeys/{passkey}/remove", Audience: shell.People, Handler: p.RequireUsedFactor(
-			p.removePasskey), RequiresRecentAuth: stepUp},
-		{Pattern: "GET " + shell.FactorPath, Audience: shell.People, Handler: p.factorPage},
-		{Pattern: "GET /account/authenticator", Audience: shell.People, Handler: p.requireLocal(p.appPage)},
+		{Pattern: "GET /account/passkeys/{passkey}", Audience: shell.People, Handler: h.passkeyPage},
+		{Pattern: "POST /account/passkeys/{passkey}", Audience: shell.People, Handler: h.renamePasskey},
+		{Pattern: "POST /account/passkeys/{passkey}/remove", Audience: shell.People, Handler: h.RequireUsedFactor(
+			h.removePasskey), RequiresRecentAuth: stepUp},
+		{Pattern: "GET " + shell.FactorPath, Audience: shell.People, Handler: h.factorPage},
+		{Pattern: "GET /account/authenticator", Audience: shell.People, Handler: h.requireLocal(h.appPage)},
 		{Pattern: "GET /account/authenticator/new", Audience: shell.People,
-			Handler:            p.requireLocal(p.RequireUsedFactor(p.newAppPage)),
+			Handler:            h.requireLocal(h.RequireUsedFactor(h.newAppPage)),
 			RequiresRecentAuth: stepUp},
 		{Pattern: "POST /account/authenticator/new", Audience: shell.People,
-			Handler:            p.requireLocal(p.RequireUsedFactor(p.addApp)),
+			Handler:            h.requireLocal(h.RequireUsedFactor(h.addApp)),
 			RequiresRecentAuth: stepUp},
 		{Pattern: "GET " + replacePath, Audience: shell.People,
-			Handler:            p.requireLocal(p.RequireUsedFactor(p.replaceAppPage)),
+			Handler:            h.requireLocal(h.RequireUsedFactor(h.replaceAppPage)),
 			RequiresRecentAuth: stepUp},
 		{Pattern: "POST " + replacePath, Audience: shell.People,
-			Handler:            p.requireLocal(p.RequireUsedFactor(p.replaceApp)),
+			Handler:            h.requireLocal(h.RequireUsedFactor(h.replaceApp)),
 			RequiresRecentAuth: stepUp},
-		{Pattern: "POST /account/authenticator/codes", Audience: shell.People, Handler: p.requireLocal(
-			p.RequireUsedFactor(p.newCodes)), RequiresRecentAuth: stepUp},
-		{Pattern: "POST /account/authenticator/remove", Audience: shell.People, Handler: p.requireLocal(
-			p.RequireUsedFactor(p.removeApp)), RequiresRecentAuth: stepUp},
+		{Pattern: "POST /account/authenticator/codes", Audience: shell.People, Handler: h.requireLocal(
+			h.RequireUsedFactor(h.newCodes)), RequiresRecentAuth: stepUp},
+		{Pattern: "POST /account/authenticator/remove", Audience: shell.People, Handler: h.requireLocal(
+			h.RequireUsedFactor(h.removeApp)), RequiresRecentAuth: stepUp},
 	}
 }
 
@@ -152,35 +152,35 @@ type signInMethods struct {
 // ContactText returns the email address or URL of the contact.
 func (m signInMethods) ContactText() string { return strings.TrimPrefix(m.Contact, "mailto:") }
 
-func (p *Handlers) signInMethods() signInMethods {
-	local := p.directory == nil || !p.directory.Exclusive
-	return signInMethods{local, local && p.passkeys.Possible(), p.directory != nil, p.contact}
+func (h *Handlers) signInMethods() signInMethods {
+	local := h.directory == nil || !h.directory.Exclusive
+	return signInMethods{local, local && h.passkeys.Possible(), h.directory != nil, h.contact}
 }
 
 // requireLocal returns a handler that rejects every request if people can sign in only with the directory.
-func (p *Handlers) requireLocal(do http.HandlerFunc) http.HandlerFunc {
+func (h *Handlers) requireLocal(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !p.signInMethods().Local {
-			p.ShowMessage(w, r, http.StatusForbidden, "Action not completed",
+		if !h.signInMethods().Local {
+			h.ShowMessage(w, r, http.StatusForbidden, "Action not completed",
 				"You can sign in only with your organization’s directory.")
 			return
 		}
-		do(w, r)
+		next(w, r)
 	}
 }
 
 // formError returns the text of a client error, for display in the form. For a server error, it writes the error
 // response and returns false.
-func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	f := apierr.FromError(err)
-	if f.IsServerError() {
-		p.ShowError(w, r, err)
+func (h *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+	apiErr := apierr.FromError(err)
+	if apiErr.IsServerError() {
+		h.ShowError(w, r, err)
 		return "", false
 	}
-	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/time.Second)))
+	if apiErr.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(apiErr.RetryAfter/time.Second)))
 	}
-	return p.Detail(r, err), true
+	return h.Detail(r, err), true
 }
 
 // fieldOf returns the form field that an error is about, or "".

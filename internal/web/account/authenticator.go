@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// setupKey is the session key for the encrypted secret of an authenticator app that is not confirmed yet.
-const setupKey = "totp setup"
+// setupSecretKey is the session key for the encrypted secret of an authenticator app that is not confirmed yet.
+const setupSecretKey = "totp setup"
 
 const replacePath = "/account/authenticator/replace"
 
@@ -36,60 +36,60 @@ func (f setupForm) Groups() []string {
 	return out
 }
 
-func (p *Handlers) newAppPage(w http.ResponseWriter, r *http.Request) {
-	app, err := p.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
+func (h *Handlers) newAppPage(w http.ResponseWriter, r *http.Request) {
+	app, err := h.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
 	switch {
 	case err != nil:
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 	case app != nil:
 		shell.Redirect(w, r, "/account/authenticator")
 	default:
-		p.showSetup(w, r, http.StatusOK, setupForm{})
+		h.showSetup(w, r, http.StatusOK, setupForm{})
 	}
 }
 
 // replaceAppPage shows the setup of an app that replaces the current one.
-func (p *Handlers) replaceAppPage(w http.ResponseWriter, r *http.Request) {
-	app, err := p.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
+func (h *Handlers) replaceAppPage(w http.ResponseWriter, r *http.Request) {
+	app, err := h.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
 	switch {
 	case err != nil:
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 	case app == nil:
 		shell.Redirect(w, r, "/account/authenticator/new")
 	default:
-		p.showSetup(w, r, http.StatusOK, setupForm{Replacing: true})
+		h.showSetup(w, r, http.StatusOK, setupForm{Replacing: true})
 	}
 }
 
 // setup returns the setup that the page showed before, so that a reloaded page still matches the app. If there is
 // none, it begins a new one.
-func (p *Handlers) setup(r *http.Request) (totp.Setup, error) {
+func (h *Handlers) resumeSetup(r *http.Request) (totp.Setup, error) {
 	v := shell.VisitorOf(r.Context())
-	kept := p.Pop(r.Context(), setupKey)
-	out, err := p.totp.Resume(v.ID, v.Email, kept)
+	sealedSecret := h.Pop(r.Context(), setupSecretKey)
+	out, err := h.totp.Resume(v.ID, v.Email, sealedSecret)
 	if err != nil {
-		out, err = p.totp.Begin(v.ID, v.Email)
+		out, err = h.totp.Begin(v.ID, v.Email)
 	}
 	if err == nil {
-		p.Put(r.Context(), setupKey, out.SealedSecret)
+		h.Put(r.Context(), setupSecretKey, out.SealedSecret)
 	}
 	return out, err
 }
 
-func (p *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, out setupForm) {
+func (h *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, out setupForm) {
 	title := locale.Key("Add an authenticator app")
 	if out.Replacing {
 		title = "Replace your authenticator app"
 	}
 	var err error
-	if out.Setup, err = p.setup(r); err == nil {
+	if out.Setup, err = h.resumeSetup(r); err == nil {
 		out.Image, err = qrCode(out.URL)
 	}
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["authenticatornew"], title, out)
+	h.Show(w, r, status, pages["authenticatornew"], title, out)
 }
 
 // recoveryCodesPage is the only page that shows recovery codes.
@@ -106,85 +106,85 @@ const fileHeading locale.Key = "pressroom recovery codes. Each code works once."
 
 // File returns a data: URL of a text file with the codes. The codes therefore don't have to be stored or requested
 // again, and the page does not need a script.
-func (m recoveryCodesPage) File() template.URL {
-	text := m.Heading + "\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
+func (p recoveryCodesPage) File() template.URL {
+	text := p.Heading + "\r\n\r\n" + strings.Join(p.Codes, "\r\n") + "\r\n"
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
 	return template.URL("data:text/plain;charset=utf-8;base64," + encoded) //nolint:gosec // our own text
 }
 
-func (p *Handlers) addApp(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) addApp(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	setup := p.Pop(ctx, setupKey)
-	added, err := p.totp.Add(ctx, v.ID, setup, r.PostForm.Get("code"))
+	setup := h.Pop(ctx, setupSecretKey)
+	added, err := h.totp.Add(ctx, v.ID, setup, r.PostForm.Get("code"))
 	if err != nil {
-		p.Put(ctx, setupKey, setup)
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr})
+		h.Put(ctx, setupSecretKey, setup)
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr})
 		}
 		return
 	}
-	p.showAdded(w, r, added, false)
+	h.showAdded(w, r, added, false)
 }
 
 // replaceApp replaces the person's app with the newly set up one.
-func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	setup := p.Pop(ctx, setupKey)
+	setup := h.Pop(ctx, setupSecretKey)
 	var added totp.Enrollment
-	account, err := p.Teams.Account(ctx, v.ID)
+	account, err := h.Teams.Account(ctx, v.ID)
 	if err == nil {
-		added, err = p.tryReplaceApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, setup)
+		added, err = h.tryReplaceApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, setup)
 	}
 	if err != nil {
-		p.Put(ctx, setupKey, setup)
-		p.logRejected(r, err)
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr, Replacing: true})
+		h.Put(ctx, setupSecretKey, setup)
+		h.logRejected(r, err)
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr, Replacing: true})
 		}
 		return
 	}
-	p.showAdded(w, r, added, true)
+	h.showAdded(w, r, added, true)
 }
 
 // tryReplaceApp replaces the app if the submitted codes are correct. Wrong codes from the current app delay further
 // attempts with such codes, but not with recovery codes.
-func (p *Handlers) tryReplaceApp(r *http.Request, holder totp.Holder, setup []byte) (totp.Enrollment, error) {
+func (h *Handlers) tryReplaceApp(r *http.Request, holder totp.Holder, setup []byte) (totp.Enrollment, error) {
 	var added totp.Enrollment
 	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")
 	replace := func() error {
 		var err error
-		added, err = p.totp.Replace(r.Context(), holder, setup, code, current)
+		added, err = h.totp.Replace(r.Context(), holder, setup, code, current)
 		return err
 	}
 	var err error
 	if totp.IsRecovery(current) {
-		err = p.signIns.CheckSecret(p.Client(r), replace)
+		err = h.signIns.CheckSecret(h.Client(r), replace)
 	} else {
-		err = p.signIns.GuessCode(r.Context(), holder.Person, p.KnownBrowser(r), replace)
+		err = h.signIns.GuessCode(r.Context(), holder.Person, h.KnownBrowser(r), replace)
 	}
 	return added, err
 }
 
 // showAdded starts a new session, ends the person's other sessions, and shows the new recovery codes.
-func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Enrollment, replaced bool) {
+func (h *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Enrollment, replaced bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	next := p.NextAfterFactor(ctx)
-	if err := p.forgetOtherBrowsers(r, v.ID); err != nil {
-		p.ServerError(w, r, err)
+	next := h.NextAfterFactor(ctx)
+	if err := h.forgetOtherBrowsers(r, v.ID); err != nil {
+		h.ServerError(w, r, err)
 		return
 	}
-	if err := p.SignIn(ctx, team.Person{ID: v.ID, Epoch: added.Epoch}, p.ProofNow(shell.Code)); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.SignIn(ctx, team.Person{ID: v.ID, Epoch: added.Epoch}, h.ProofNow(shell.Code)); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	out := recoveryCodesPage{added.Codes, true, replaced, next, p.T(r, fileHeading)}
-	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes", out)
+	out := recoveryCodesPage{added.Codes, true, replaced, next, h.T(r, fileHeading)}
+	h.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes", out)
 }
 
 // appView is the page of a person's authenticator app.
@@ -195,15 +195,15 @@ type appView struct {
 	Only  bool // the person needs a second factor and has no other, so the app cannot be removed
 }
 
-func (p *Handlers) appPage(w http.ResponseWriter, r *http.Request) {
-	p.showApp(w, r, http.StatusOK, "")
+func (h *Handlers) appPage(w http.ResponseWriter, r *http.Request) {
+	h.showApp(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, formErr string) {
+func (h *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	v := shell.VisitorOf(r.Context())
-	app, err := p.totp.App(r.Context(), v.ID)
+	app, err := h.totp.App(r.Context(), v.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	if app == nil {
@@ -211,32 +211,32 @@ func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, f
 		return
 	}
 	app.Since = app.Since.In(v.Zone)
-	factors, err := p.Teams.Factors(r.Context(), v.ID)
+	factors, err := h.Teams.Factors(r.Context(), v.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out := appView{*app, formErr, p.NeedsFactor(v) && factors.Passkeys == 0}
-	p.Show(w, r, status, pages["authenticator"], "Authenticator app", out)
+	out := appView{*app, formErr, h.NeedsFactor(v) && factors.Passkeys == 0}
+	h.Show(w, r, status, pages["authenticator"], "Authenticator app", out)
 }
 
-func (p *Handlers) newCodes(w http.ResponseWriter, r *http.Request) {
-	codes, err := p.totp.NewCodes(r.Context(), shell.VisitorOf(r.Context()).ID)
+func (h *Handlers) newCodes(w http.ResponseWriter, r *http.Request) {
+	codes, err := h.totp.NewCodes(r.Context(), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes",
-		recoveryCodesPage{Codes: codes, Next: "/account", Heading: p.T(r, fileHeading)})
+	h.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes",
+		recoveryCodesPage{Codes: codes, Next: "/account", Heading: h.T(r, fileHeading)})
 }
 
-func (p *Handlers) removeApp(w http.ResponseWriter, r *http.Request) {
-	if err := p.Teams.RemoveApp(r.Context(), shell.VisitorOf(r.Context()).ID, p.keepsFactor(r)); err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showApp(w, r, shell.StatusOf(err), formErr)
+func (h *Handlers) removeApp(w http.ResponseWriter, r *http.Request) {
+	if err := h.Teams.RemoveApp(r.Context(), shell.VisitorOf(r.Context()).ID, h.factorCheck(r)); err != nil {
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showApp(w, r, shell.StatusOf(err), formErr)
 		}
 		return
 	}
-	p.Flash(r, "The authenticator app was removed. Delete its entry in the app as well.")
+	h.Flash(r, "The authenticator app was removed. Delete its entry in the app as well.")
 	shell.Redirect(w, r, "/account")
 }

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// codeKey is the session key for a pendingSignIn.
-const codeKey = "code"
+// pendingSignInKey is the session key for a pendingSignIn.
+const pendingSignInKey = "code"
 
 // codeTimeout is how long the person has to enter the code.
 const codeTimeout = 5 * time.Minute
@@ -41,32 +41,32 @@ var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not eno
 
 // enterAfterFirstFactor signs in a person whose first factor was correct. If the person has an authenticator app, it
 // asks for a code first, even if the person is already signed in and only has to confirm an action.
-func (p *Handlers) enterAfterFirstFactor(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
-	by shell.Method) {
+func (h *Handlers) enterAfterFirstFactor(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
+	method shell.Method) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.rejectSignIn(w, r, form, errOtherPerson)
+		h.rejectSignIn(w, r, form, errOtherPerson)
 		return
 	}
-	codeRequired, err := p.needsCode(r, person.ID)
+	codeRequired, err := h.needsCode(r, person.ID)
 	switch {
 	case err != nil:
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 	case codeRequired:
-		p.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch}, form)
+		h.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch}, form)
 	default:
-		p.enter(w, r, person, form, p.ProofNow(by))
+		h.enter(w, r, person, form, h.ProofNow(method))
 	}
 }
 
 // needsCode reports whether a person must enter a code after the password. It returns errPasskeyAgain if the password
 // is not enough, but the person has no authenticator app.
-func (p *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
-	factors, err := p.Teams.Factors(r.Context(), person)
+func (h *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
+	factors, err := h.Teams.Factors(r.Context(), person)
 	if err != nil || factors.App {
 		return factors.App, err
 	}
 	v := shell.VisitorOf(r.Context())
-	if factors.Passkeys > 0 && v != nil && v.ID == person && p.HasTwoFactors(r.Context()) {
+	if factors.Passkeys > 0 && v != nil && v.ID == person && h.HasTwoFactors(r.Context()) {
 		err = errPasskeyAgain
 	}
 	return false, err
@@ -74,23 +74,23 @@ func (p *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
 
 // requestCode records that the first factor was correct and asks for the second factor. It issues a new session token
 // to prevent session fixation.
-func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, pending pendingSignIn, form signInForm) {
-	pending.At = p.DB.Now()
+func (h *Handlers) requestCode(w http.ResponseWriter, r *http.Request, pending pendingSignIn, form signInForm) {
+	pending.At = h.DB.Now()
 	raw, err := json.Marshal(pending)
 	if err == nil {
-		err = p.Renew(r.Context())
+		err = h.Renew(r.Context())
 	}
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	p.Put(r.Context(), codeKey, raw)
-	p.Show(w, r, http.StatusOK, pages["code"], "Sign in", codeForm{signInForm: form})
+	h.Put(r.Context(), pendingSignInKey, raw)
+	h.Show(w, r, http.StatusOK, pages["code"], "Sign in", codeForm{signInForm: form})
 }
 
 // pendingCode returns the sign-in that waits for a code, or nil if there is none or it has expired.
-func (p *Handlers) pendingCode(r *http.Request) (*pendingSignIn, error) {
-	raw := p.Pop(r.Context(), codeKey)
+func (h *Handlers) pendingCode(r *http.Request) (*pendingSignIn, error) {
+	raw := h.Pop(r.Context(), pendingSignInKey)
 	if raw == nil {
 		return nil, nil //nolint:nilnil // not an error
 	}
@@ -98,106 +98,106 @@ func (p *Handlers) pendingCode(r *http.Request) (*pendingSignIn, error) {
 	if err := json.Unmarshal(raw, &pending); err != nil {
 		return nil, fmt.Errorf("reading the sign-in that waits for a code: %w", err)
 	}
-	if age := p.DB.Now().Sub(pending.At); age < 0 || age >= codeTimeout {
+	if age := h.DB.Now().Sub(pending.At); age < 0 || age >= codeTimeout {
 		return nil, nil //nolint:nilnil // as above
 	}
-	p.Put(r.Context(), codeKey, raw)
+	h.Put(r.Context(), pendingSignInKey, raw)
 	return &pending, nil
 }
 
 // signInByCode completes a sign-in with a code from the person's authenticator app or with a recovery code.
-func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
-	if !p.readSignIn(w, r) {
+func (h *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
+	if !h.readSignIn(w, r) {
 		return
 	}
-	form := p.submittedForm(r)
-	pending, err := p.pendingCode(r)
+	form := h.submittedForm(r)
+	pending, err := h.pendingCode(r)
 	if err == nil && pending == nil {
 		err = errCodeExpired
 	}
 	if err != nil {
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 		return
 	}
-	remainingCodes, err := p.checkCode(r, totp.Holder{Person: pending.Person, Epoch: pending.Epoch})
+	remainingCodes, err := h.checkCode(r, totp.Holder{Person: pending.Person, Epoch: pending.Epoch})
 	if err != nil {
-		p.rejectCode(w, r, form, err)
+		h.rejectCode(w, r, form, err)
 		return
 	}
-	p.Pop(r.Context(), codeKey)
+	h.Pop(r.Context(), pendingSignInKey)
 	if remainingCodes >= 0 {
-		p.FlashText(r, p.Language(r).N(remainingCodes, "You signed in with a recovery code. You have %d recovery code left.",
+		h.FlashText(r, h.Language(r).N(remainingCodes, "You signed in with a recovery code. You have %d recovery code left.",
 			"You signed in with a recovery code. You have %d recovery codes left."))
 	}
-	p.enterAfterCode(w, r, *pending, form)
+	h.enterAfterCode(w, r, *pending, form)
 }
 
 // checkCode checks the code in the form. If it is a recovery code, checkCode returns how many recovery codes remain.
 // Otherwise it returns -1. Wrong app codes delay further app codes, but not recovery codes.
-func (p *Handlers) checkCode(r *http.Request, holder totp.Holder) (int, error) {
+func (h *Handlers) checkCode(r *http.Request, holder totp.Holder) (int, error) {
 	remainingCodes, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
-		err := p.signIns.CheckSecret(p.Client(r), func() error {
+		err := h.signIns.CheckSecret(h.Client(r), func() error {
 			var err error
-			remainingCodes, err = p.totp.Recover(ctx, holder, recovery)
+			remainingCodes, err = h.totp.Recover(ctx, holder, recovery)
 			return err
 		})
 		return remainingCodes, err
 	}
-	return remainingCodes, p.signIns.GuessCode(ctx, holder.Person, p.KnownBrowser(r), func() error {
-		return p.totp.Check(ctx, holder, r.PostForm.Get("code"))
+	return remainingCodes, h.signIns.GuessCode(ctx, holder.Person, h.KnownBrowser(r), func() error {
+		return h.totp.Check(ctx, holder, r.PostForm.Get("code"))
 	})
 }
 
 // rejectCode shows the error on the code page or, if the sign-in can no longer be completed (validation_failed), on the
 // sign-in page.
-func (p *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+func (h *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if apierr.Is(err, apierr.ValidationFailed) {
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 		return
 	}
-	p.logRejected(r, err)
-	if formErr, ok := p.formError(w, r, err); ok {
+	h.logRejected(r, err)
+	if formErr, ok := h.formError(w, r, err); ok {
 		form.Error = formErr
-		p.Show(w, r, shell.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})
+		h.Show(w, r, shell.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})
 	}
 }
 
 // enterAfterCode signs in a person whose two factors were correct, and accepts the invitation if there is one.
-func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, pending pendingSignIn, form signInForm) {
+func (h *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, pending pendingSignIn, form signInForm) {
 	person := team.Person{ID: pending.Person, Epoch: pending.Epoch}
 	if pending.Invitation == "" {
-		p.enter(w, r, person, form, p.ProofNow(shell.Code))
+		h.enter(w, r, person, form, h.ProofNow(shell.Code))
 		return
 	}
-	o, err := p.Teams.Accept(r.Context(), pending.Invitation, person.ID)
+	o, err := h.Teams.Accept(r.Context(), pending.Invitation, person.ID)
 	if err != nil {
-		p.enterWithoutTeam(w, r, person, err)
+		h.enterWithoutTeam(w, r, person, err)
 		return
 	}
-	p.finishInvitation(w, r, o, person.ID, shell.Code)
+	h.finishInvitation(w, r, o, person.ID, shell.Code)
 }
 
 // enterWithoutTeam signs in a person whose code was correct but whose invitation is no longer valid. It signs the
 // person in anyway, because the code cannot be used again, and explains why the person did not join.
-func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, joinErr error) {
-	f := apierr.FromError(joinErr)
-	if f.IsServerError() {
-		p.ShowError(w, r, joinErr)
+func (h *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, joinErr error) {
+	apiErr := apierr.FromError(joinErr)
+	if apiErr.IsServerError() {
+		h.ShowError(w, r, joinErr)
 		return
 	}
-	text := p.Detail(r, joinErr)
-	if f.Code == apierr.NotFound {
-		text = p.T(r, "This invitation is no longer valid. Ask for a new one.")
+	text := h.Detail(r, joinErr)
+	if apiErr.Code == apierr.NotFound {
+		text = h.T(r, "This invitation is no longer valid. Ask for a new one.")
 	}
-	err := p.SignIn(r.Context(), person, p.ProofNow(shell.Code))
+	err := h.SignIn(r.Context(), person, h.ProofNow(shell.Code))
 	switch {
 	case apierr.Is(err, apierr.NotFound): // the person is not in another team
-		p.ShowText(w, r, http.StatusForbidden, "You did not join a team", text)
+		h.ShowText(w, r, http.StatusForbidden, "You did not join a team", text)
 	case err != nil:
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 	default:
-		p.FlashText(r, p.T(r, "You are signed in, but you did not join a team.")+" "+text)
+		h.FlashText(r, h.T(r, "You are signed in, but you did not join a team.")+" "+text)
 		shell.Redirect(w, r, "/")
 	}
 }

@@ -29,26 +29,26 @@ func (v factorView) Teams() template.HTML {
 }
 
 // factorPage asks the person to set up or use a second factor. It redirects a person who has used one.
-func (p *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	if !p.LacksFactor(ctx) {
-		shell.Redirect(w, r, p.NextAfterFactor(ctx))
+	if !h.LacksFactor(ctx) {
+		shell.Redirect(w, r, h.NextAfterFactor(ctx))
 		return
 	}
-	factors, err := p.Teams.Factors(ctx, v.ID)
+	factors, err := h.Teams.Factors(ctx, v.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out := factorView{Has: factors.Any(), Methods: p.signInMethods(), RequiredBy: v.RequiredBy()}
-	out.Operator = len(out.RequiredBy) == 0 && p.SecondFactor == shell.OnlyOperators
-	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
+	out := factorView{Has: factors.Any(), Methods: h.signInMethods(), RequiredBy: v.RequiredBy()}
+	out.Operator = len(out.RequiredBy) == 0 && h.SecondFactor == shell.OnlyOperators
+	h.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }
 
-// keepsFactor returns a check that the person still has a second factor after a removal, or nil if the visitor does not
+// factorCheck returns a check that the person still has a second factor after a removal, or nil if the visitor does not
 // need one.
-func (p *Handlers) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
-	if !p.NeedsFactor(shell.VisitorOf(r.Context())) {
+func (h *Handlers) factorCheck(r *http.Request) func(context.Context, *db.Tx, int64) error {
+	if !h.NeedsFactor(shell.VisitorOf(r.Context())) {
 		return nil
 	}
 	return team.EnsureFactorRemains

@@ -20,15 +20,15 @@ type firstRunView struct {
 
 // RedirectToSetup returns a handler that redirects signed-out visitors to the setup page while the installation has
 // no people. Otherwise, and always if people sign in only with the directory, it calls next.
-func (p *Handlers) RedirectToSetup(next http.HandlerFunc) http.HandlerFunc {
+func (h *Handlers) RedirectToSetup(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if shell.VisitorOf(r.Context()) != nil || !p.signInMethods().Local {
+		if shell.VisitorOf(r.Context()) != nil || !h.signInMethods().Local {
 			next(w, r)
 			return
 		}
-		switch pending, err := p.firstRun.Pending(r.Context()); {
+		switch pending, err := h.firstRun.Pending(r.Context()); {
 		case err != nil:
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 		case pending:
 			shell.Redirect(w, r, "/setup")
 		default:
@@ -38,59 +38,59 @@ func (p *Handlers) RedirectToSetup(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // unlessSetUp returns a handler that calls do, or redirects to the sign-in page once the installation has people.
-func (p *Handlers) unlessSetUp(do http.HandlerFunc) http.HandlerFunc {
-	return p.requireLocal(func(w http.ResponseWriter, r *http.Request) {
-		switch pending, err := p.firstRun.Pending(r.Context()); {
+func (h *Handlers) unlessSetUp(next http.HandlerFunc) http.HandlerFunc {
+	return h.requireLocal(func(w http.ResponseWriter, r *http.Request) {
+		switch pending, err := h.firstRun.Pending(r.Context()); {
 		case err != nil:
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 		case !pending:
 			shell.Redirect(w, r, "/sign-in")
 		default:
-			do(w, r)
+			next(w, r)
 		}
 	})
 }
 
-func (p *Handlers) firstRunPage(w http.ResponseWriter, r *http.Request) {
-	p.showFirstRun(w, r, http.StatusOK, firstRunView{FirstPerson: team.FirstPerson{Timezone: "UTC"}})
+func (h *Handlers) firstRunPage(w http.ResponseWriter, r *http.Request) {
+	h.showFirstRun(w, r, http.StatusOK, firstRunView{FirstPerson: team.FirstPerson{Timezone: "UTC"}})
 }
 
-func (p *Handlers) showFirstRun(w http.ResponseWriter, r *http.Request, status int, view firstRunView) {
-	view.Zones = teamtime.ZoneOptions(p.DB.Now())
-	p.Show(w, r, status, pages["firstrun"], "Set up pressroom", view)
+func (h *Handlers) showFirstRun(w http.ResponseWriter, r *http.Request, status int, view firstRunView) {
+	view.Zones = teamtime.ZoneOptions(h.DB.Now())
+	h.Show(w, r, status, pages["firstrun"], "Set up pressroom", view)
 }
 
 // setUp creates the first person and team, and signs the person in.
-func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	in := team.FirstPerson{
 		Code: r.PostForm.Get("code"), Name: r.PostForm.Get("name"), Email: r.PostForm.Get("email"),
 		Password: r.PostForm.Get("password"), TeamName: r.PostForm.Get("team"), Timezone: r.PostForm.Get("timezone"),
-		From: p.Client(r),
+		From: h.Client(r),
 	}
-	person, err := p.firstRun.Create(r.Context(), in)
+	person, err := h.firstRun.Create(r.Context(), in)
 	if err != nil {
-		p.rejectFirstRun(w, r, in, err)
+		h.rejectFirstRun(w, r, in, err)
 		return
 	}
-	if err := p.SignIn(r.Context(), person, p.ProofNow(shell.Password)); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.SignIn(r.Context(), person, h.ProofNow(shell.Password)); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Flash(r, "Welcome. Your account and your team are ready.")
+	h.Flash(r, "Welcome. Your account and your team are ready.")
 	shell.Redirect(w, r, "/")
 }
 
-func (p *Handlers) rejectFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
+func (h *Handlers) rejectFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
 	if errors.Is(err, team.ErrSetUp) { // somebody else has set up the installation in the meantime
-		p.FlashText(r, p.Detail(r, err))
+		h.FlashText(r, h.Detail(r, err))
 		shell.Redirect(w, r, "/sign-in")
 		return
 	}
-	if formErr, ok := p.formError(w, r, err); ok {
-		p.logRejected(r, err)
-		p.showFirstRun(w, r, shell.StatusOf(err), firstRunView{FirstPerson: in, Error: formErr, Field: fieldOf(err)})
+	if formErr, ok := h.formError(w, r, err); ok {
+		h.logRejected(r, err)
+		h.showFirstRun(w, r, shell.StatusOf(err), firstRunView{FirstPerson: in, Error: formErr, Field: fieldOf(err)})
 	}
 }

@@ -32,11 +32,11 @@ func qrCode(text string) (template.HTML, error) {
 			}
 		}
 	}
-	all := side + 2*quietZone
-	drawing := fmt.Sprintf(
+	size := side + 2*quietZone
+	svg := fmt.Sprintf(
 		`<svg class="qr" viewBox="0 0 %[1]d %[1]d" width="%[2]d" height="%[2]d" role="img" aria-label="QR code" `+
 			`shape-rendering="crispEdges">`+
-			`<path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/><path fill="#000" d="%[3]s"/></svg>`, all, all*moduleSize,
+			`<path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/><path fill="#000" d="%[3]s"/></svg>`, size, size*moduleSize,
 		path.String())
-	return template.HTML(drawing), nil //nolint:gosec // contains only numbers
+	return template.HTML(svg), nil //nolint:gosec // contains only numbers
 }

@@ -18,8 +18,8 @@ import (
 
 // readSignIn parses a sign-in form, which may contain another form in the field "kept". If the form cannot be read or
 // is too long, it writes the error response and returns false.
-func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
-	if !p.ReadLongForm(w, r, 3*maxKeptForm+shell.MaxForm) {
+func (h *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
+	if !h.ReadLongForm(w, r, 3*maxKeptForm+shell.MaxForm) {
 		return false
 	}
 	size := 0
@@ -29,7 +29,7 @@ func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 		}
 	}
 	if size > shell.MaxForm {
-		p.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
+		h.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
 			"The form could not be read. Reload the page and try again.")
 		return false
 	}
@@ -73,24 +73,24 @@ const maxKeptForm = 512 << 10
 
 // signInKeepingForm shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no
 // input is lost. A person who has signed in since then is redirected to the form's page, which shows the form again.
-func (p *Handlers) signInKeepingForm(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadFormToSave(w, r, maxKeptForm) {
+func (h *Handlers) signInKeepingForm(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadFormToSave(w, r, maxKeptForm) {
 		return
 	}
-	form := signInForm{signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
+	form := signInForm{signInMethods: h.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
 		Kept: r.PostForm.Encode()}
 	if shell.VisitorOf(r.Context()) != nil { // signed in through another tab
-		p.SaveForm(r.Context(), form.Next, r.PostForm)
-		p.Flash(r, resumedText)
+		h.SaveForm(r.Context(), form.Next, r.PostForm)
+		h.Flash(r, resumedText)
 		shell.Redirect(w, r, form.Next)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
+	h.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
 }
 
-func (p *Handlers) signInPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) signInPage(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{
-		signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
+		signInMethods: h.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
 		Undone: r.URL.Query().Get("undone") != "",
 	}
 	if v := shell.VisitorOf(r.Context()); v != nil {
@@ -98,46 +98,46 @@ func (p *Handlers) signInPage(w http.ResponseWriter, r *http.Request) {
 			shell.Redirect(w, r, form.Next)
 			return
 		}
-		form.Again, form.Email, form.Resuming = true, v.Email, p.HasSavedForm(r.Context(), form.Next)
+		form.Again, form.Email, form.Resuming = true, v.Email, h.HasSavedForm(r.Context(), form.Next)
 	}
-	p.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
+	h.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
 }
 
-func (p *Handlers) signIn(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("resume") != "" {
-		p.signInKeepingForm(w, r)
+		h.signInKeepingForm(w, r)
 		return
 	}
-	p.requireLocal(p.signInByPassword)(w, r)
+	h.requireLocal(h.signInByPassword)(w, r)
 }
 
-func (p *Handlers) signInByPassword(w http.ResponseWriter, r *http.Request) {
-	if !p.readSignIn(w, r) {
+func (h *Handlers) signInByPassword(w http.ResponseWriter, r *http.Request) {
+	if !h.readSignIn(w, r) {
 		return
 	}
-	form := p.submittedForm(r)
-	person, err := p.signIns.SignIn(r.Context(),
+	form := h.submittedForm(r)
+	person, err := h.signIns.SignIn(r.Context(),
 		team.Attempt{
-			Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r),
+			Email: form.Email, Password: r.PostForm.Get("password"), From: h.Client(r), Browser: h.KnownBrowser(r),
 		})
 	if form.Again && apierr.Is(err, apierr.Unauthorized) && !errors.Is(err, team.ErrNoTeam) {
 		err = errWrongPassword
 	}
 	if err != nil {
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 		return
 	}
-	p.enterAfterFirstFactor(w, r, person, form, shell.Password)
+	h.enterAfterFirstFactor(w, r, person, form, shell.Password)
 }
 
 // submittedForm returns the sign-in form that the browser sent.
-func (p *Handlers) submittedForm(r *http.Request) signInForm {
+func (h *Handlers) submittedForm(r *http.Request) signInForm {
 	form := signInForm{
-		signInMethods: p.signInMethods(), Email: r.PostForm.Get("email"), Next: shell.LocalPath(r.PostForm.Get("next")),
+		signInMethods: h.signInMethods(), Email: r.PostForm.Get("email"), Next: shell.LocalPath(r.PostForm.Get("next")),
 		Kept:  r.PostForm.Get("kept"),
 		Again: r.PostForm.Get("again") != "" && shell.VisitorOf(r.Context()) != nil,
 	}
-	form.Resuming = form.Again && p.HasSavedForm(r.Context(), form.Next)
+	form.Resuming = form.Again && h.HasSavedForm(r.Context(), form.Next)
 	return form
 }
 
@@ -152,33 +152,33 @@ var errOtherPerson = apierr.BadState("other_account",
 const resumedText = "You are signed in again. Your input is in the form below. Nothing has been saved or sent yet."
 
 // enter signs in a person and redirects to the page named in the form.
-func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
+func (h *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	proof shell.Proof) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
-		p.rejectSignIn(w, r, form, errOtherPerson)
+		h.rejectSignIn(w, r, form, errOtherPerson)
 		return
 	}
-	if err := p.SignIn(r.Context(), person, proof); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.SignIn(r.Context(), person, proof); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	if form.Resuming {
-		p.Flash(r, "You are signed in again. Your input is still in the form. Nothing has been saved yet.")
+		h.Flash(r, "You are signed in again. Your input is still in the form. Nothing has been saved yet.")
 	}
-	if sent, err := url.ParseQuery(form.Kept); err == nil && form.Kept != "" {
-		p.SaveForm(r.Context(), form.Next, sent)
-		p.Flash(r, resumedText)
+	if keptForm, err := url.ParseQuery(form.Kept); err == nil && form.Kept != "" {
+		h.SaveForm(r.Context(), form.Next, keptForm)
+		h.Flash(r, resumedText)
 	}
 	shell.Redirect(w, r, form.Next)
 }
 
-func (p *Handlers) rejectSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+func (h *Handlers) rejectSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if errors.Is(err, team.ErrNoTeam) {
-		p.ShowText(w, r, http.StatusForbidden, "You no longer belong to a team", p.Detail(r, err))
+		h.ShowText(w, r, http.StatusForbidden, "You no longer belong to a team", h.Detail(r, err))
 		return
 	}
-	p.logRejected(r, err)
-	formErr, ok := p.formError(w, r, err)
+	h.logRejected(r, err)
+	formErr, ok := h.formError(w, r, err)
 	if !ok {
 		return
 	}
@@ -186,25 +186,25 @@ func (p *Handlers) rejectSignIn(w http.ResponseWriter, r *http.Request, form sig
 	if v := shell.VisitorOf(r.Context()); form.Again && v != nil {
 		form.Email = v.Email
 	}
-	p.Show(w, r, shell.StatusOf(err), pages["signin"], "Sign in", form)
+	h.Show(w, r, shell.StatusOf(err), pages["signin"], "Sign in", form)
 }
 
 // logRejected logs a failed sign-in with the client's address, so that operators can detect guessing. Form values are
 // not logged.
-func (p *Handlers) logRejected(r *http.Request, err error) {
+func (h *Handlers) logRejected(r *http.Request, err error) {
 	if f := apierr.FromError(err); !f.IsServerError() {
-		p.Log.InfoContext(r.Context(), "sign-in failed", "route", r.Pattern, "code", string(f.Code), "client",
-			p.Client(r))
+		h.Log.InfoContext(r.Context(), "sign-in failed", "route", r.Pattern, "code", string(f.Code), "client",
+			h.Client(r))
 	}
 }
 
 // signOut ends the session and redirects to the page named in the form.
-func (p *Handlers) signOut(w http.ResponseWriter, r *http.Request) {
-	if err := p.SignOut(r.Context()); err != nil {
-		p.ServerError(w, r, err)
+func (h *Handlers) signOut(w http.ResponseWriter, r *http.Request) {
+	if err := h.SignOut(r.Context()); err != nil {
+		h.ServerError(w, r, err)
 		return
 	}
-	if !p.ReadForm(w, r) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	shell.Redirect(w, r, shell.LocalPath(r.PostForm.Get("next")))
@@ -213,20 +213,20 @@ func (p *Handlers) signOut(w http.ResponseWriter, r *http.Request) {
 // passkeyKey is the session key for the challenge of a passkey request.
 const passkeyKey = "passkey"
 
-func (p *Handlers) beginPasskeySignIn(w http.ResponseWriter, r *http.Request) {
-	asked, err := p.passkeys.BeginSignIn()
-	p.writeChallenge(w, r, asked, err)
+func (h *Handlers) beginPasskeySignIn(w http.ResponseWriter, r *http.Request) {
+	challenge, err := h.passkeys.BeginSignIn()
+	h.writeChallenge(w, r, challenge, err)
 }
 
 // writeChallenge sends a page's script the options for the browser's passkey request, or the error.
-func (p *Handlers) writeChallenge(w http.ResponseWriter, r *http.Request, challenge passkey.Challenge, err error) {
+func (h *Handlers) writeChallenge(w http.ResponseWriter, r *http.Request, challenge passkey.Challenge, err error) {
 	if err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
+		if formErr, ok := h.formError(w, r, err); ok {
 			writeJSON(w, shell.StatusOf(err), map[string]string{"error": formErr})
 		}
 		return
 	}
-	p.Put(r.Context(), passkeyKey, challenge.State)
+	h.Put(r.Context(), passkeyKey, challenge.State)
 	writeJSON(w, http.StatusOK, challenge.Options)
 }
 
@@ -236,33 +236,33 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // texts; the client may have disconnected
 }
 
-func (p *Handlers) signInByPasskey(w http.ResponseWriter, r *http.Request) {
-	if !p.readSignIn(w, r) {
+func (h *Handlers) signInByPasskey(w http.ResponseWriter, r *http.Request) {
+	if !h.readSignIn(w, r) {
 		return
 	}
-	form := p.submittedForm(r)
-	person, err := p.personByPasskey(r)
+	form := h.submittedForm(r)
+	person, err := h.personByPasskey(r)
 	if err != nil {
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 		return
 	}
-	account, err := p.Teams.Account(r.Context(), person)
+	account, err := h.Teams.Account(r.Context(), person)
 	if err != nil {
 		if apierr.Is(err, apierr.NotFound) {
 			err = team.ErrNoTeam
 		}
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 		return
 	}
-	p.enter(w, r, account.Person, form, p.ProofNow(shell.Passkey))
+	h.enter(w, r, account.Person, form, h.ProofNow(shell.Passkey))
 }
 
 // personByPasskey returns the ID of the person whose passkey is in the form.
-func (p *Handlers) personByPasskey(r *http.Request) (int64, error) {
+func (h *Handlers) personByPasskey(r *http.Request) (int64, error) {
 	var person int64
-	err := p.signIns.CheckSecret(p.Client(r), func() error {
+	err := h.signIns.CheckSecret(h.Client(r), func() error {
 		var err error
-		person, err = p.passkeys.SignIn(r.Context(), p.Pop(r.Context(), passkeyKey),
+		person, err = h.passkeys.SignIn(r.Context(), h.Pop(r.Context(), passkeyKey),
 			[]byte(r.PostForm.Get("passkey")))
 		return err
 	})
@@ -272,46 +272,46 @@ func (p *Handlers) personByPasskey(r *http.Request) (int64, error) {
 // directoryKey is the session key for a directory sign-in in progress.
 const directoryKey = "directory"
 
-func (p *Handlers) redirectToDirectory(w http.ResponseWriter, r *http.Request) {
-	if p.directory == nil {
-		p.NotFound(w, r)
+func (h *Handlers) redirectToDirectory(w http.ResponseWriter, r *http.Request) {
+	if h.directory == nil {
+		h.NotFound(w, r)
 		return
 	}
 	again := r.URL.Query().Get("again") != "" && shell.VisitorOf(r.Context()) != nil
-	address, attempt, err := p.directory.Begin(r.Context(), shell.LocalPath(r.URL.Query().Get("next")), again)
+	target, attempt, err := h.directory.Begin(r.Context(), shell.LocalPath(r.URL.Query().Get("next")), again)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	raw, err := json.Marshal(attempt)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	p.Put(r.Context(), directoryKey, raw)
-	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the operator configures the directory's address
+	h.Put(r.Context(), directoryKey, raw)
+	http.Redirect(w, r, target, http.StatusSeeOther) //nolint:gosec // the operator configures the directory's address
 }
 
-func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
-	if p.directory == nil {
-		p.NotFound(w, r)
+func (h *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
+	if h.directory == nil {
+		h.NotFound(w, r)
 		return
 	}
 	ctx := r.Context()
 	var attempt oidc.Attempt
-	if raw := p.Pop(ctx, directoryKey); raw != nil {
+	if raw := h.Pop(ctx, directoryKey); raw != nil {
 		if err := json.Unmarshal(raw, &attempt); err != nil {
-			p.ServerError(w, r, err)
+			h.ServerError(w, r, err)
 			return
 		}
 	}
 	next := shell.LocalPath(attempt.Next)
-	form := signInForm{signInMethods: p.signInMethods(), Next: next,
+	form := signInForm{signInMethods: h.signInMethods(), Next: next,
 		Again: attempt.Reauthenticate && shell.VisitorOf(ctx) != nil}
-	form.Resuming = form.Again && p.HasSavedForm(ctx, next)
-	identity, err := p.directory.Finish(ctx, attempt, r.URL.Query())
+	form.Resuming = form.Again && h.HasSavedForm(ctx, next)
+	identity, err := h.directory.Finish(ctx, attempt, r.URL.Query())
 	if err != nil {
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 		return
 	}
 	token, invited := strings.CutPrefix(next, team.InvitationPath)
@@ -320,25 +320,25 @@ func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
 	}
 	who := team.DirectoryIdentity{Issuer: identity.Issuer, Subject: identity.Subject, Email: identity.Email,
 		Name: identity.Name, Roles: identity.Roles}
-	person, err := p.Teams.FromDirectory(ctx, who, token)
+	person, err := h.Teams.FromDirectory(ctx, who, token)
 	if errors.Is(err, team.ErrChooseInvitation) && !form.Again {
-		p.chooseInvitation(w, r, pendingDirectorySignIn{Identity: who, AuthenticatedAt: identity.AuthenticatedAt,
-			Since: p.DB.Now()})
+		h.chooseInvitation(w, r, pendingDirectorySignIn{Identity: who, AuthenticatedAt: identity.AuthenticatedAt,
+			Since: h.DB.Now()})
 		return
 	}
 	if err != nil {
-		p.rejectSignIn(w, r, form, err)
+		h.rejectSignIn(w, r, form, err)
 		return
 	}
-	if invited && p.isAccepted(r, token) {
+	if invited && h.isAccepted(r, token) {
 		form.Next = "/"
 	}
-	p.enter(w, r, person, form, shell.Proof{Method: shell.Directory, At: identity.AuthenticatedAt})
+	h.enter(w, r, person, form, shell.Proof{Method: shell.Directory, At: identity.AuthenticatedAt})
 }
 
 // isAccepted reports whether an invitation no longer exists or is no longer open, because the directory sign-in has
 // accepted it.
-func (p *Handlers) isAccepted(r *http.Request, token string) bool {
-	_, err := p.Teams.InvitationByToken(r.Context(), token)
+func (h *Handlers) isAccepted(r *http.Request, token string) bool {
+	_, err := h.Teams.InvitationByToken(r.Context(), token)
 	return err != nil
 }

@@ -37,69 +37,69 @@ func New(sh *shell.Shell, connector *account.Connector, posts *post.Service, sta
 }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /analytics", Audience: shell.Members, Handler: p.overview},
-		{Pattern: "GET /analytics/figures.csv", Audience: shell.Members, Handler: p.exportOverview},
-		{Pattern: "GET /accounts", Audience: shell.Members, Handler: p.list},
-		{Pattern: "POST /accounts/connect", Audience: shell.Managers, Handler: p.connect},
-		{Pattern: "GET /accounts/{id}", Audience: shell.Members, Handler: p.withAccount(p.page)},
-		{Pattern: "GET /accounts/{id}/picture", Audience: shell.Members, Handler: p.picture},
-		{Pattern: "GET /accounts/{id}/figures.csv", Audience: shell.Members, Handler: p.withAccount(p.export)},
-		{Pattern: "POST /accounts/{id}/connect", Audience: shell.Managers, Handler: p.withAccount(p.reconnect)},
-		{Pattern: "GET /accounts/{id}/disconnect", Audience: shell.Managers, Handler: p.withAccount(p.disconnectPage)},
-		{Pattern: "POST /accounts/{id}/disconnect", Audience: shell.Managers, Handler: p.withAccount(p.disconnect)},
+		{Pattern: "GET /analytics", Audience: shell.Members, Handler: h.overview},
+		{Pattern: "GET /analytics/figures.csv", Audience: shell.Members, Handler: h.exportOverview},
+		{Pattern: "GET /accounts", Audience: shell.Members, Handler: h.list},
+		{Pattern: "POST /accounts/connect", Audience: shell.Managers, Handler: h.connect},
+		{Pattern: "GET /accounts/{id}", Audience: shell.Members, Handler: h.withAccount(h.page)},
+		{Pattern: "GET /accounts/{id}/picture", Audience: shell.Members, Handler: h.picture},
+		{Pattern: "GET /accounts/{id}/figures.csv", Audience: shell.Members, Handler: h.withAccount(h.export)},
+		{Pattern: "POST /accounts/{id}/connect", Audience: shell.Managers, Handler: h.withAccount(h.reconnect)},
+		{Pattern: "GET /accounts/{id}/disconnect", Audience: shell.Managers, Handler: h.withAccount(h.disconnectPage)},
+		{Pattern: "POST /accounts/{id}/disconnect", Audience: shell.Managers, Handler: h.withAccount(h.disconnect)},
 	}
 }
 
 // withAccount returns a handler that calls do with the account whose ID is in the path. If the account belongs to
 // another of the person's teams, a GET request switches to that team.
-func (p *Handlers) withAccount(do func(w http.ResponseWriter, r *http.Request, a account.Account)) http.HandlerFunc {
+func (h *Handlers) withAccount(next func(w http.ResponseWriter, r *http.Request, a account.Account)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, v := r.Context(), shell.VisitorOf(r.Context())
 		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 		if err != nil {
-			p.NotFound(w, r)
+			h.NotFound(w, r)
 			return
 		}
-		team, err := p.connector.Accounts.FindTeam(ctx, id)
+		teamID, err := h.connector.Accounts.FindTeam(ctx, id)
 		switch {
 		case err != nil:
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
-		case team != v.Team.ID && r.Method == http.MethodGet && shell.TeamOrFirst(v.Account, team).ID == team:
-			p.SwitchTeam(w, r, shell.TeamOrFirst(v.Account, team), r.URL.RequestURI())
+		case teamID != v.Team.ID && r.Method == http.MethodGet && shell.TeamOrFirst(v.Account, teamID).ID == teamID:
+			h.SwitchTeam(w, r, shell.TeamOrFirst(v.Account, teamID), r.URL.RequestURI())
 			return
-		case team != v.Team.ID:
-			p.NotFound(w, r)
+		case teamID != v.Team.ID:
+			h.NotFound(w, r)
 			return
 		}
-		accounts, err := p.connector.Accounts.ByID(ctx, p.DB, team, []int64{id})
+		accounts, err := h.connector.Accounts.ByID(ctx, h.DB, teamID, []int64{id})
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		if _, there := accounts[id]; !there {
-			p.NotFound(w, r) // disconnected
+		if _, ok := accounts[id]; !ok {
+			h.NotFound(w, r) // disconnected
 			return
 		}
-		do(w, r, accounts[id])
+		next(w, r, accounts[id])
 	}
 }
 
 // actor returns the visitor as the actor of an operation in the selected team.
-func (p *Handlers) actor(r *http.Request) (*access.Actor, error) {
+func (h *Handlers) actor(r *http.Request) (*access.Actor, error) {
 	v := shell.VisitorOf(r.Context())
-	return p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+	return h.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 }
 
 // formError returns the text of an error that the page shows. For a server error or not_found, it writes the error
 // response and returns false.
-func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	f := apierr.FromError(err)
-	if f.IsServerError() || f.Code == apierr.NotFound {
-		p.ShowError(w, r, err)
+func (h *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+	apiErr := apierr.FromError(err)
+	if apiErr.IsServerError() || apiErr.Code == apierr.NotFound {
+		h.ShowError(w, r, err)
 		return "", false
 	}
-	return p.Detail(r, err), true
+	return h.Detail(r, err), true
 }

@@ -31,8 +31,8 @@ func hourMedians(t analytics.PostingTimes) []float64 {
 	return out
 }
 
-// heat draws a heat map of the engagement by weekday and hour. It returns "" if too few hours have enough posts.
-func heat(l *locale.Language, t analytics.PostingTimes) template.HTML {
+// drawHeat draws a drawHeat map of the engagement by weekday and hour. It returns "" if too few hours have enough posts.
+func drawHeat(l *locale.Language, t analytics.PostingTimes) template.HTML {
 	medians := hourMedians(t)
 	if len(medians) < heatLevels {
 		return ""
@@ -43,8 +43,8 @@ func heat(l *locale.Language, t analytics.PostingTimes) template.HTML {
 		cell := plot.Cell{Text: l.N(row.Posts, "%[2]s: %[1]d post, %[3]s a typical post", "%[2]s: %[1]d posts, %[3]s a typical post",
 			row.Name, factorText(l, row.Median))}
 		if row.Posts >= minPostsInHour {
-			place, _ := slices.BinarySearch(medians, row.Median)
-			cell.Level = 1 + place*heatLevels/len(medians)
+			rank, _ := slices.BinarySearch(medians, row.Median)
+			cell.Level = 1 + rank*heatLevels/len(medians)
 		}
 		if row.Hour < out.First {
 			out.First = 0
@@ -87,7 +87,7 @@ func hourName(l *locale.Language, day, hour int) string {
 // factorText formats a factor, such as "1.8×".
 func factorText(l *locale.Language, factor float64) string { return l.Decimal(factor, 1) + "×" }
 
-// shareOfBest draws the engagement at b as a bar, relative to the best time.
-func shareOfBest(t analytics.PostingTimes, b analytics.BestTime) template.HTML {
+// drawShareOfBest draws the engagement at b as a bar, relative to the best time.
+func drawShareOfBest(t analytics.PostingTimes, b analytics.BestTime) template.HTML {
 	return plot.Share{Fraction: b.Median / t.Best[0].Median}.Draw()
 }

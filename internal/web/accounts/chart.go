@@ -130,14 +130,14 @@ func (c *chart) values(metric string) []int64 {
 // lines returns a line chart of a metric in the period and in the preceding period.
 func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 	half := len(c.parts) / 2
-	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Tall: true,
+	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), IncludesZero: true, Tall: true,
 		Series: []plot.Series{
 			{Name: l.T("This period"), Filled: true, Points: c.points(l, metric, half)},
 		}}
-	before := plot.Series{Name: l.T("Previous period"), Past: true, Points: c.points(l, metric, 0)}
-	for _, p := range before.Points {
+	previous := plot.Series{Name: l.T("Previous period"), Past: true, Points: c.points(l, metric, 0)}
+	for _, p := range previous.Points {
 		if p.Value != nil && *p.Value != 0 {
-			out.Series = append(out.Series, before)
+			out.Series = append(out.Series, previous)
 			break
 		}
 	}
@@ -148,12 +148,12 @@ func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 func (c *chart) points(l *locale.Language, metric string, first int) []plot.Point {
 	var out []plot.Point
 	for i, s := range c.parts[first : first+len(c.parts)/2] {
-		one := plot.Point{Name: l.Format(s.last, locale.ShortDay), At: float64(i)}
+		point := plot.Point{Name: l.Format(s.last, locale.ShortDay), At: float64(i)}
 		if n := s.metric(metric); n != nil {
 			value := float64(*n)
-			one.Value = &value
+			point.Value = &value
 		}
-		out = append(out, one)
+		out = append(out, point)
 	}
 	return out
 }
@@ -198,7 +198,7 @@ func trend(l *locale.Language, current, previous *int64) template.HTML {
 	if current == nil || previous == nil || *previous == 0 {
 		return ""
 	}
-	return trendOf(l, 100*float64(*current-*previous)/float64(*previous))
+	return trendHTML(l, 100*float64(*current-*previous)/float64(*previous))
 }
 
 // growth returns the change of a number in percent. current is the number after it has changed by change. growth
@@ -207,11 +207,11 @@ func growth(l *locale.Language, current, change *int64) template.HTML {
 	if current == nil || change == nil || *current <= *change {
 		return ""
 	}
-	return trendOf(l, 100*float64(*change)/float64(*current-*change))
+	return trendHTML(l, 100*float64(*change)/float64(*current-*change))
 }
 
-// trendOf returns a percentage with its sign and an arrow.
-func trendOf(l *locale.Language, percent float64) template.HTML {
+// trendHTML returns a percentage with its sign and an arrow.
+func trendHTML(l *locale.Language, percent float64) template.HTML {
 	percent = math.Round(percent*10) / 10
 	if math.Abs(percent) >= 10 {
 		percent = math.Round(percent)
@@ -223,10 +223,10 @@ func trendOf(l *locale.Language, percent float64) template.HTML {
 	case percent < 0:
 		class, icon = "trend down", "arrow-down-s-line"
 	}
-	drawn, err := shell.Icon(icon)
+	iconHTML, err := shell.Icon(icon)
 	if err != nil {
 		return "" // unreachable: the icon exists
 	}
 	text := template.HTMLEscapeString(sign + plot.FormatPercent(l, percent))
-	return `<span class="` + template.HTML(class) + `">` + drawn + template.HTML(text) + `</span>` //nolint:gosec // escaped
+	return `<span class="` + template.HTML(class) + `">` + iconHTML + template.HTML(text) + `</span>` //nolint:gosec // escaped
 }

@@ -24,10 +24,10 @@ func revocationText(l *locale.Language, platform string, state account.Revocatio
 		return l.T("The permission on %s remains, because other connected accounts use it. It is revoked when the last of them "+
 			"is disconnected.", name)
 	case account.RevocationFailed:
-		return l.T("%s could not be notified that the permission was revoked.", name) + " " + revokeWhere(l, platform)
+		return l.T("%s could not be notified that the permission was revoked.", name) + " " + revokeHint(l, platform)
 	case account.RevocationUnsupported:
 	}
-	return l.T("On %s, only you can revoke the permission.", name) + " " + revokeWhere(l, platform)
+	return l.T("On %s, only you can revoke the permission.", name) + " " + revokeHint(l, platform)
 }
 
 // revokePages maps each network to the settings page where people revoke permissions, as of November 2026.
@@ -43,8 +43,8 @@ var revokePages = map[string]locale.Key{
 	"youtube":   "your Google account: Security, Your connections to third-party apps and services",
 }
 
-// revokeWhere says where on the network a person can revoke the permission.
-func revokeWhere(l *locale.Language, platform string) string {
+// revokeHint says where on the network a person can revoke the permission.
+func revokeHint(l *locale.Language, platform string) string {
 	if where := revokePages[platform]; where != "" {
 		return l.T("Remove this service there: %s.", where)
 	}
@@ -73,47 +73,47 @@ func upcomingText(l *locale.Language, a post.Upcoming) string {
 // One reports whether exactly one post or series is affected.
 func (v disconnectView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
 
-func (p *Handlers) disconnectPage(w http.ResponseWriter, r *http.Request, a account.Account) {
-	waiting, err := p.posts.CountUpcoming(r.Context(), a.TeamID, a.ID)
+func (h *Handlers) disconnectPage(w http.ResponseWriter, r *http.Request, a account.Account) {
+	waiting, err := h.posts.CountUpcoming(r.Context(), a.TeamID, a.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["leave"], p.T(r, "Disconnect %s", a.Username), disconnectView{a, waiting})
+	h.ShowTitled(w, r, http.StatusOK, pages["leave"], h.T(r, "Disconnect %s", a.Username), disconnectView{a, waiting})
 }
 
 // disconnect disconnects an account, after removing it from scheduled posts if requested.
-func (p *Handlers) disconnect(w http.ResponseWriter, r *http.Request, a account.Account) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) disconnect(w http.ResponseWriter, r *http.Request, a account.Account) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	ctx := r.Context()
-	l := p.Language(r)
+	l := h.Language(r)
 	text := l.T("The %s account %s was disconnected.", shell.NetworkName(a.Platform), a.Username)
 	if r.PostForm.Get("posts") == "take_out" {
-		actor, err := p.actor(r)
+		actor, err := h.actor(r)
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		n, err := p.posts.RemoveAccount(ctx, operation.Call{Actor: actor, Operation: "disconnect", Now: p.DB.Now()},
+		removed, err := h.posts.RemoveAccount(ctx, operation.Call{Actor: actor, Operation: "disconnect", Now: h.DB.Now()},
 			a.ID)
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		if n.Any() {
-			text += " " + l.T("It was removed from %s.", upcomingText(l, n))
+		if removed.Any() {
+			text += " " + l.T("It was removed from %s.", upcomingText(l, removed))
 		}
 	}
-	state, err := p.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)
+	state, err := h.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	if state == account.RevocationFailed {
-		p.Log.WarnContext(ctx, "revoking the permission on the network failed", "platform", a.Platform)
+		h.Log.WarnContext(ctx, "revoking the permission on the network failed", "platform", a.Platform)
 	}
-	p.FlashText(r, text+" "+revocationText(l, a.Platform, state))
+	h.FlashText(r, text+" "+revocationText(l, a.Platform, state))
 	shell.Redirect(w, r, "/accounts")
 }

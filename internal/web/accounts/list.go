@@ -37,13 +37,13 @@ type disconnectedAccount struct {
 }
 
 // recentlyDisconnected returns the accounts that the team disconnected recently.
-func (p *Handlers) recentlyDisconnected(
+func (h *Handlers) recentlyDisconnected(
 	r *http.Request, team int64, zone *time.Location,
 ) ([]disconnectedAccount, error) {
-	found, err := p.connector.Accounts.ListDisconnected(r.Context(), team)
+	found, err := h.connector.Accounts.ListDisconnected(r.Context(), team)
 	var out []disconnectedAccount
 	for _, t := range found {
-		text := revocationText(p.Language(r), t.Platform, t.State)
+		text := revocationText(h.Language(r), t.Platform, t.State)
 		out = append(out, disconnectedAccount{t.Platform, t.Username, text, t.At.In(zone)})
 	}
 	return out, err
@@ -60,23 +60,23 @@ type entry struct {
 	Last, Next time.Time // times of the newest published and the next scheduled post; zero if there is none
 }
 
-func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
-	p.showList(w, r, http.StatusOK, "")
+func (h *Handlers) list(w http.ResponseWriter, r *http.Request) {
+	h.showList(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, formErr string) {
+func (h *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	view := listView{
-		Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.OfferedPlatforms(),
-		Error: formErr, Now: p.DB.Now(),
+		Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: h.connector.OfferedPlatforms(),
+		Error: formErr, Now: h.DB.Now(),
 	}
 	slices.SortFunc(view.Offered, func(a, b string) int { return strings.Compare(shell.NetworkName(a), shell.NetworkName(b)) })
-	actor, err := p.actor(r)
+	actor, err := h.actor(r)
 	if err == nil {
-		view.Slots, err = p.connector.SlotsLeft(ctx, actor)
+		view.Slots, err = h.connector.SlotsLeft(ctx, actor)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
@@ -85,23 +85,23 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 			args[name] = value
 		}
 	}
-	page, outcome, err := shell.Run[account.SocialAccountList](p.Shell, r, "list_social_accounts", args)
+	page, outcome, err := shell.Run[account.SocialAccountList](h.Shell, r, "list_social_accounts", args)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	if view.Accounts, err = p.entries(r, v.Team.ID, page.SocialAccounts, outcome.Untrusted, zone); err != nil {
-		p.ShowError(w, r, err)
+	if view.Accounts, err = h.entries(r, v.Team.ID, page.SocialAccounts, outcome.Untrusted, zone); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	if view.Manages {
-		if view.Disconnected, err = p.recentlyDisconnected(r, v.Team.ID, zone); err != nil {
-			p.ShowError(w, r, err)
+		if view.Disconnected, err = h.recentlyDisconnected(r, v.Team.ID, zone); err != nil {
+			h.ShowError(w, r, err)
 			return
 		}
 	}
@@ -114,7 +114,7 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 	if view.First == "" && view.Next == "" {
 		sortByNetwork(view.Accounts)
 	}
-	p.Show(w, r, status, pages["list"], "Accounts", view)
+	h.Show(w, r, status, pages["list"], "Accounts", view)
 }
 
 func listPath(platform, cursor string) string {
@@ -128,19 +128,19 @@ func listPath(platform, cursor string) string {
 }
 
 // entries returns accounts with the details that the list shows. quoted holds their display names.
-func (p *Handlers) entries(
-	r *http.Request, team int64, accounts []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location,
+func (h *Handlers) entries(
+	r *http.Request, team int64, accounts []account.SocialAccount, untrusted []operation.Untrusted, zone *time.Location,
 ) ([]entry, error) {
 	ids := make([]int64, len(accounts))
 	for i, a := range accounts {
 		ids[i] = a.ID
 	}
-	periods, err := p.connector.Accounts.ConnectionPeriods(r.Context(), team, ids)
+	periods, err := h.connector.Accounts.ConnectionPeriods(r.Context(), team, ids)
 	if err != nil {
 		return nil, err
 	}
 	names := map[string]string{}
-	for _, u := range quoted {
+	for _, u := range untrusted {
 		names[u.ID] = u.Text
 	}
 	out := make([]entry, len(accounts))
@@ -153,19 +153,19 @@ func (p *Handlers) entries(
 			out[i].Name = names[a.DisplayName.Untrusted]
 		}
 	}
-	if err := p.addTimes(r.Context(), team, zone, out); err != nil {
+	if err := h.addTimes(r.Context(), team, zone, out); err != nil {
 		return nil, err
 	}
-	return out, p.addFollowers(r.Context(), team, zone, out)
+	return out, h.addFollowers(r.Context(), team, zone, out)
 }
 
 // addTimes adds the times of the newest and the next post of each account.
-func (p *Handlers) addTimes(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
-	last, err := p.analytics.LastPosts(ctx, team)
+func (h *Handlers) addTimes(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
+	last, err := h.analytics.LastPosts(ctx, team)
 	if err != nil {
 		return err
 	}
-	next, err := postlist.NextByAccount(ctx, p.DB, team)
+	next, err := postlist.NextByAccount(ctx, h.DB, team)
 	if err != nil {
 		return err
 	}
@@ -181,8 +181,8 @@ func (p *Handlers) addTimes(ctx context.Context, team int64, zone *time.Location
 }
 
 // addFollowers adds the newest known number of followers of each account.
-func (p *Handlers) addFollowers(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
-	weeks, err := p.analytics.CompareWeeks(ctx, team, zone)
+func (h *Handlers) addFollowers(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
+	weeks, err := h.analytics.CompareWeeks(ctx, team, zone)
 	if err != nil {
 		return err
 	}
@@ -206,31 +206,31 @@ func sortByNetwork(accounts []entry) {
 }
 
 // connect redirects to the page that connects an account of the chosen network.
-func (p *Handlers) connect(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) connect(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	link, _, err := shell.Run[account.ConnectLink](p.Shell, r, "get_connect_link",
+	link, _, err := shell.Run[account.ConnectLink](h.Shell, r, "get_connect_link",
 		operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showList(w, r, shell.StatusOf(err), formErr)
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showList(w, r, shell.StatusOf(err), formErr)
 		}
 		return
 	}
-	shell.Redirect(w, r, strings.TrimPrefix(link.URL, p.PublicURL))
+	shell.Redirect(w, r, strings.TrimPrefix(link.URL, h.PublicURL))
 }
 
 // reconnect redirects to the page that reconnects an account.
-func (p *Handlers) reconnect(w http.ResponseWriter, r *http.Request, a account.Account) {
-	actor, err := p.actor(r)
+func (h *Handlers) reconnect(w http.ResponseWriter, r *http.Request, a account.Account) {
+	actor, err := h.actor(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	path, err := p.connector.ReconnectPath(r.Context(), actor, a.ID)
+	path, err := h.connector.ReconnectPath(r.Context(), actor, a.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, path)

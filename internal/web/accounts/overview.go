@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// bestPosts is the number of top posts that the page shows.
-const bestPosts = 4
+// bestPostCount is the number of top posts that the page shows.
+const bestPostCount = 4
 
 // overviewView is the page with the metrics of the accounts in a period and in the preceding period of equal length.
 type overviewView struct {
@@ -38,17 +38,17 @@ type overviewView struct {
 }
 
 // overview shows the metrics of all accounts.
-func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
-	out, err := p.readOverview(r)
+func (h *Handlers) overview(w http.ResponseWriter, r *http.Request) {
+	out, err := h.readOverview(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["overview"], "Analytics", out)
+	h.Show(w, r, http.StatusOK, pages["overview"], "Analytics", out)
 }
 
 // readOverview reads the metrics of the requested network's accounts in the requested period.
-func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
+func (h *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := overviewView{
 		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers), Writer: v.Is(shell.Writers),
@@ -57,8 +57,8 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	if err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	out.Period = p.periodOf(r, zone)
-	all, err := p.analytics.ComparePeriods(ctx, v.Team.ID, out.Period.Period)
+	out.Period = h.periodOf(r, zone)
+	all, err := h.analytics.ComparePeriods(ctx, v.Team.ID, out.Period.Period)
 	if err != nil {
 		return out, err
 	}
@@ -71,10 +71,10 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	for i, a := range out.Accounts {
 		ids[i] = a.ID
 	}
-	if err := p.comparePosts(ctx, v.Team.ID, ids, &out); err != nil {
+	if err := h.comparePosts(ctx, v.Team.ID, ids, &out); err != nil {
 		return out, err
 	}
-	if out.Best, err = p.analytics.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, out.Period.End(), bestPosts); err != nil {
+	if out.Best, err = h.analytics.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, out.Period.End(), bestPostCount); err != nil {
 		return out, err
 	}
 	for i := range out.Best {
@@ -84,21 +84,21 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 }
 
 // comparePosts reads the posts of the accounts once, and adds them to the chart and to the best times.
-func (p *Handlers) comparePosts(ctx context.Context, team int64, accounts []int64, out *overviewView) error {
+func (h *Handlers) comparePosts(ctx context.Context, team int64, accounts []int64, out *overviewView) error {
 	out.TimesPeriod = out.Period.atLeast(minTimesDays)
 	past, from := out.Plot.past, out.TimesPeriod.Start()
 	first := past
 	if from.Before(first) {
 		first = from
 	}
-	posts, err := p.analytics.ListPostMetrics(ctx, team, accounts, first, out.Period.End())
-	out.Plot.add(out.Accounts, since(posts, past))
-	out.Times = analytics.ComparePostingTimes(since(posts, from), p.DB.Now().In(from.Location()))
+	posts, err := h.analytics.ListPostMetrics(ctx, team, accounts, first, out.Period.End())
+	out.Plot.add(out.Accounts, postsSince(posts, past))
+	out.Times = analytics.ComparePostingTimes(postsSince(posts, from), h.DB.Now().In(from.Location()))
 	return err
 }
 
-// since returns the posts that are not older than from. The posts must be sorted, newest first.
-func since(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetrics {
+// postsSince returns the posts that are not older than from. The posts must be sorted, newest first.
+func postsSince(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetrics {
 	older := slices.IndexFunc(posts, func(p analytics.PostMetrics) bool { return p.At.Before(from) })
 	if older < 0 {
 		return posts
@@ -125,8 +125,8 @@ func chooseAccounts(v *overviewView, accounts []analytics.AccountComparison, net
 		v.Accounts = append(v.Accounts, a)
 		addTo(&v.Followers, a.Followers)
 		addTo(&v.Change, a.Change)
-		addWeek(&v.Now, a.Now)
-		addWeek(&v.Past, a.Past)
+		addMetrics(&v.Now, a.Now)
+		addMetrics(&v.Past, a.Past)
 	}
 	v.Since = firstCounted(v.Accounts)
 }
@@ -160,11 +160,11 @@ func metricsOf(current, previous analytics.PeriodMetrics) []string {
 }
 
 // chosenMetric returns the requested metric, or the first one.
-func chosenMetric(r *http.Request, of []string) string {
-	if name := r.URL.Query().Get("show"); slices.Contains(of, name) {
+func chosenMetric(r *http.Request, offered []string) string {
+	if name := r.URL.Query().Get("show"); slices.Contains(offered, name) {
 		return name
 	}
-	return of[0]
+	return offered[0]
 }
 
 // link returns the path of the page with other settings. An empty network means all.
@@ -219,7 +219,7 @@ func (v overviewView) Parts() []part {
 		if value == nil {
 			continue
 		}
-		i := slices.IndexFunc(out, func(one part) bool { return one.Platform == a.Platform })
+		i := slices.IndexFunc(out, func(p part) bool { return p.Platform == a.Platform })
 		switch {
 		case len(v.Networks) == 1 || v.Network != "":
 			out = append(out, part{Platform: a.Platform, Name: a.Username, ID: a.ID, Value: *value})
@@ -247,13 +247,13 @@ const maxParts = 9
 func (p part) bar() plot.Share { return plot.Share{Fraction: p.Share} }
 
 // exportOverview sends the accounts' metrics in the period as CSV, one account per row.
-func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
-	v, err := p.readOverview(r)
+func (h *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
+	v, err := h.readOverview(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewCSVWriter(w, "analytics-"+v.Period.file()+".csv", "account", "platform", "followers",
+	out := shell.NewCSVWriter(w, "analytics-"+v.Period.fileNamePart()+".csv", "account", "platform", "followers",
 		"followers_change", "posts", "views", "engagement", "posts_before", "views_before", "engagement_before")
 	cell := func(n *int64) string {
 		if n == nil {
@@ -268,10 +268,10 @@ func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
 	out.Flush()
 }
 
-func addWeek(sum *analytics.PeriodMetrics, w analytics.PeriodMetrics) {
-	sum.Posts += w.Posts
-	addTo(&sum.Views, w.Views)
-	addTo(&sum.Engagement, w.Engagement)
+func addMetrics(sum *analytics.PeriodMetrics, m analytics.PeriodMetrics) {
+	sum.Posts += m.Posts
+	addTo(&sum.Views, m.Views)
+	addTo(&sum.Engagement, m.Engagement)
 }
 
 // addTo adds n to a sum, unless n is nil. A nil sum means that no value is known.

@@ -74,32 +74,32 @@ func (v view) HasSaves() bool {
 // postsPerPage is the number of posts on a page.
 const postsPerPage = 20
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Account) {
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
 	out := view{
 		Account: a, Sort: sortingOf(r), Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone,
 	}
 	status := http.StatusOK
-	if err := p.read(r, &out); err != nil {
-		formErr, ok := p.formError(w, r, err)
+	if err := h.readView(r, &out); err != nil {
+		formErr, ok := h.formError(w, r, err)
 		if !ok {
 			return
 		}
 		out.Error = formErr
 	}
-	p.ShowTitled(w, r, status, pages["account"], a.Username, out)
+	h.ShowTitled(w, r, status, pages["account"], a.Username, out)
 }
 
 // read reads the page's data. If it returns a client error, only the analytics are missing, for example because the
 // plan does not include them.
-func (p *Handlers) read(r *http.Request, out *view) error {
+func (h *Handlers) readView(r *http.Request, out *view) error {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	out.Period = p.periodOf(r, zone)
-	periods, err := p.connector.Accounts.ConnectionPeriods(ctx, out.TeamID, []int64{out.ID})
+	out.Period = h.periodOf(r, zone)
+	periods, err := h.connector.Accounts.ConnectionPeriods(ctx, out.TeamID, []int64{out.ID})
 	if err != nil {
 		return err
 	}
@@ -108,29 +108,29 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 	if !out.Life.Ends.IsZero() {
 		out.Life.Ends = out.Life.Ends.In(zone)
 	}
-	if out.Failure, err = postlist.LastFailure(ctx, p.DB, out.TeamID, out.ID); err != nil {
+	if out.Failure, err = postlist.LastFailure(ctx, h.DB, out.TeamID, out.ID); err != nil {
 		return err
 	}
-	l := p.Language(r)
+	l := h.Language(r)
 	out.Why = shell.TranslateText(l, job.Message(out.Failure.ErrorCode))
-	found, err := p.readAnalytics(r, out.ID, out.Period)
+	found, err := h.readAnalytics(r, out.ID, out.Period)
 	if err != nil {
 		return err
 	}
 	out.AccountAnalytics, out.Notes = found.Data, notes.Translate(l, found.Notes)
-	if err := p.compare(r, zone, out); err != nil {
+	if err := h.compare(r, zone, out); err != nil {
 		return err
 	}
-	return p.readPosts(r, zone, out)
+	return h.readPosts(r, zone, out)
 }
 
-// bestOfAccount is the number of an account's top posts that the page shows.
-const bestOfAccount = 3
+// bestAccountPostCount is the number of an account's top posts that the page shows.
+const bestAccountPostCount = 3
 
 // compare reads the metrics of the period and the preceding period, the chart, and the top posts.
-func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) error {
+func (h *Handlers) compare(r *http.Request, zone *time.Location, out *view) error {
 	ctx := r.Context()
-	all, err := p.analytics.ComparePeriods(ctx, out.TeamID, out.Period.Period)
+	all, err := h.analytics.ComparePeriods(ctx, out.TeamID, out.Period.Period)
 	if err != nil {
 		return err
 	}
@@ -144,12 +144,12 @@ func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) erro
 	for _, name := range offered {
 		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Period.args(), name, out.Sort) + "#figures"})
 	}
-	figures, err := p.analytics.ListPostMetrics(ctx, out.TeamID, []int64{out.ID}, out.Plot.past, out.Period.End())
+	posts, err := h.analytics.ListPostMetrics(ctx, out.TeamID, []int64{out.ID}, out.Plot.past, out.Period.End())
 	if err != nil {
 		return err
 	}
-	out.Plot.add([]analytics.AccountComparison{out.Week}, figures)
-	out.Best, err = p.analytics.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, out.Period.End(), bestOfAccount)
+	out.Plot.add([]analytics.AccountComparison{out.Week}, posts)
+	out.Best, err = h.analytics.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, out.Period.End(), bestAccountPostCount)
 	for i := range out.Best {
 		out.Best[i].At = out.Best[i].At.In(zone)
 	}
@@ -158,26 +158,26 @@ func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) erro
 
 // MaxInteractions returns the largest number of interactions of one kind. It is the scale of the bars.
 func (v view) MaxInteractions() float64 {
-	var most int64
+	var maxCount int64
 	if v.Engagement != nil {
 		for _, c := range interactions(*v.Engagement) {
 			if c.Count != nil {
-				most = max(most, *c.Count)
+				maxCount = max(maxCount, *c.Count)
 			}
 		}
 	}
-	return float64(most)
+	return float64(maxCount)
 }
 
 // MaxMedian returns the highest median engagement of a format. It is the scale of the bars.
 func (v view) MaxMedian() float64 {
-	most := 0.0
+	maxMedian := 0.0
 	for _, f := range v.Formats {
 		if f.Engagement != nil {
-			most = max(most, f.Engagement.Median)
+			maxMedian = max(maxMedian, f.Engagement.Median)
 		}
 	}
-	return most
+	return maxMedian
 }
 
 // columns returns a chart of posts by weekday. The chart is empty if there are no posts.
@@ -190,31 +190,31 @@ func (v view) columns(l *locale.Language) plot.Columns {
 	for _, d := range v.Cadence.ByWeekday {
 		count := float64(d.Posts)
 		out.Values = append(out.Values, plot.Point{Name: shortWeekday(l, d.Weekday), Value: &count})
-		texts = append(texts, labelOf(l, weekdays, d.Weekday)+": "+l.Count(d.Posts))
+		texts = append(texts, labelOf(l, weekdayLabels, d.Weekday)+": "+l.Count(d.Posts))
 	}
 	out.Label = l.T("Posts by weekday") + ". " + strings.Join(texts, ", ")
 	return out
 }
 
 // export sends the analytics of the period as CSV, one metric per row.
-func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Account) {
+func (h *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	in := p.periodOf(r, zone)
-	result, err := p.readAnalytics(r, a.ID, in)
+	in := h.periodOf(r, zone)
+	result, err := h.readAnalytics(r, a.ID, in)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
-			p.ShowText(w, r, shell.StatusOf(err), "No analytics", p.Detail(r, err))
+			h.ShowText(w, r, shell.StatusOf(err), "No analytics", h.Detail(r, err))
 			return
 		}
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewCSVWriter(w, a.Platform+"-"+a.Username+"-"+in.file()+".csv", "figure", "of", "value",
+	out := shell.NewCSVWriter(w, a.Platform+"-"+a.Username+"-"+in.fileNamePart()+".csv", "figure", "of", "value",
 		"low", "high", "posts")
 	for _, row := range rows(result.Data) {
 		out.WriteRow(row...)
@@ -230,7 +230,7 @@ func rows(a analytics.AccountAnalytics) [][]string {
 			out = append(out, []string{name, "account", strconv.FormatInt(t.Value, 10), "", "", strconv.Itoa(t.Posts)})
 		}
 	}
-	spread := func(name, of string, s *analytics.AccountAnalyticsEngagementPerPost) {
+	spread := func(name, dimension string, s *analytics.AccountAnalyticsEngagementPerPost) {
 		if s == nil {
 			return
 		}
@@ -238,7 +238,7 @@ func rows(a analytics.AccountAnalytics) [][]string {
 		if s.Interval != nil {
 			low, high = fraction(s.Interval.Low), fraction(s.Interval.High)
 		}
-		out = append(out, []string{name, of, fraction(s.Median), low, high, strconv.Itoa(s.Posts)})
+		out = append(out, []string{name, dimension, fraction(s.Median), low, high, strconv.Itoa(s.Posts)})
 	}
 	total("reach", a.Reach)
 	total("views", a.Views)

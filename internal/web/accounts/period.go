@@ -30,10 +30,10 @@ type period struct {
 }
 
 // periodOf returns the requested period, or the default period.
-func (p *Handlers) periodOf(r *http.Request, zone *time.Location) period {
+func (h *Handlers) periodOf(r *http.Request, zone *time.Location) period {
 	q := r.URL.Query()
 	out := period{
-		Period: p.analytics.LastDays(zone, defaultPeriod), Offered: periods, Today: p.DB.Now().In(zone).Format(time.DateOnly),
+		Period: h.analytics.LastDays(zone, defaultPeriod), Offered: periods, Today: h.DB.Now().In(zone).Format(time.DateOnly),
 	}
 	if days, err := strconv.Atoi(q.Get("days")); err == nil && slices.Contains(periods, days) {
 		out.Days = days
@@ -43,10 +43,10 @@ func (p *Handlers) periodOf(r *http.Request, zone *time.Location) period {
 		return out
 	}
 	first, err := time.Parse(time.DateOnly, out.From)
-	last, errLast := time.Parse(time.DateOnly, out.To)
-	l := p.Language(r)
+	last, lastErr := time.Parse(time.DateOnly, out.To)
+	l := h.Language(r)
 	switch {
-	case err != nil || errLast != nil:
+	case err != nil || lastErr != nil:
 		out.Invalid = l.T("Choose both days.")
 	case last.Before(first):
 		out.Invalid = l.T("The last day is before the first.")
@@ -55,7 +55,7 @@ func (p *Handlers) periodOf(r *http.Request, zone *time.Location) period {
 	case last.Sub(first) >= maxPeriod*24*time.Hour:
 		out.Invalid = l.T("Choose at most %d days.", maxPeriod)
 	case out.To == out.Today:
-		out.Period = p.analytics.LastDays(zone, analytics.PeriodOf(first, last, zone).Days)
+		out.Period = h.analytics.LastDays(zone, analytics.PeriodOf(first, last, zone).Days)
 	default:
 		out.Period = analytics.PeriodOf(first, last, zone)
 	}
@@ -108,7 +108,7 @@ func (p period) Query() string {
 }
 
 // file returns the period for use in a file name, such as "30-days".
-func (p period) file() string {
+func (p period) fileNamePart() string {
 	if p.IsRange() {
 		return p.From + "-" + p.To
 	}
@@ -116,7 +116,7 @@ func (p period) file() string {
 }
 
 // text formats the period as a range of days.
-func (p period) text(l *locale.Language) string {
+func (p period) format(l *locale.Language) string {
 	first, last := p.Start(), p.Until
 	switch {
 	case p.Days == 1:

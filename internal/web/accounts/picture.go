@@ -19,15 +19,15 @@ const picturePolicy = "sandbox; default-src 'none'"
 
 // picture serves the profile picture of one of the team's accounts, or an image of the account's initials if it has no
 // picture.
-func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	picture, err := p.analytics.Picture(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	picture, err := h.analytics.Picture(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	WritePicture(w, r, picture)
@@ -35,13 +35,13 @@ func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 
 // WritePicture writes an account's profile picture, or an image of the account's initials if it has no picture.
 func WritePicture(w http.ResponseWriter, r *http.Request, picture analytics.Picture) {
-	kind, image := picture.Type, picture.Image
-	if kind == "" {
-		kind, image = "image/svg+xml", initialsImage(picture)
+	mediaType, image := picture.Type, picture.Image
+	if mediaType == "" {
+		mediaType, image = "image/svg+xml", initialsImage(picture)
 	}
 	sum := sha256.Sum256(image)
 	h := w.Header()
-	h.Set("Content-Type", kind)
+	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", picturePolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "private, max-age=3600")

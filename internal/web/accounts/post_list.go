@@ -35,8 +35,8 @@ func (v view) PeriodLink(days int) string {
 func (v view) Network() string { return "" }
 
 // SortLink returns the path of the page with the posts sorted by a metric, or by time if figure is "".
-func (v view) SortLink(figure string) string {
-	return v.link(v.Period.args(), v.Plot.Metric, figure) + "#posts"
+func (v view) SortLink(metric string) string {
+	return v.link(v.Period.args(), v.Plot.Metric, metric) + "#posts"
 }
 
 // ExportLink returns the path of the CSV file with the page's metrics.
@@ -45,14 +45,14 @@ func (v view) ExportLink() string {
 }
 
 // readPosts reads one page of the period's posts.
-func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) error {
-	at := r.URL.Query().Get("posts")
-	posts, next, err := p.postsAt(r, out, at)
+func (h *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) error {
+	position := r.URL.Query().Get("posts")
+	posts, next, err := h.postsAt(r, out, position)
 	if err != nil {
 		return err
 	}
 	path := out.link(out.Period.args(), out.Plot.Metric, out.Sort)
-	if at != "" {
+	if position != "" {
 		out.First = path + "#posts"
 	}
 	if len(posts) > postsPerPage {
@@ -63,32 +63,32 @@ func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) er
 	for i := range posts {
 		ids[i] = posts[i].ID
 	}
-	ownPosts, err := p.analytics.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
+	ownPosts, err := h.analytics.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
 	if err != nil {
 		return err
 	}
-	for _, one := range posts {
-		one.At = one.At.In(zone)
-		out.Posts = append(out.Posts, listedPost{one, ownPosts[one.ID]})
+	for _, listed := range posts {
+		listed.At = listed.At.In(zone)
+		out.Posts = append(out.Posts, listedPost{listed, ownPosts[listed.ID]})
 	}
 	return nil
 }
 
 // postsAt returns the posts after a position, up to one more than fits on a page. The function that it returns takes
 // the last post of the page and returns the position of the next page.
-func (p *Handlers) postsAt(r *http.Request, out *view, at string,
+func (h *Handlers) postsAt(r *http.Request, out *view, position string,
 ) ([]analytics.AccountPost, func(analytics.AccountPost) string, error) {
 	if out.Sort != "" {
-		offset, _ := strconv.Atoi(at)
+		offset, _ := strconv.Atoi(position)
 		offset = min(max(offset, 0), maxOffset)
-		found, err := p.analytics.PostsByMetric(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
+		found, err := h.analytics.PostsByMetric(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
 		return found, func(analytics.AccountPost) string { return strconv.Itoa(offset + postsPerPage) }, err
 	}
-	after, given := parsePosition(at)
-	if !given {
+	after, ok := parsePosition(position)
+	if !ok {
 		after = analytics.PostPosition{At: out.Period.End()}
 	}
-	found, err := p.analytics.Posts(r.Context(), out.TeamID, out.ID, out.Period.Start(), after, postsPerPage+1)
+	found, err := h.analytics.Posts(r.Context(), out.TeamID, out.ID, out.Period.Start(), after, postsPerPage+1)
 	return found, func(last analytics.AccountPost) string {
 		return strconv.FormatInt(last.At.UnixMicro(), 10) + " " + last.ID
 	}, err
@@ -99,8 +99,8 @@ const maxOffset = 10_000
 
 // sortingOf returns the metric that the request sorts posts by, or "".
 func sortingOf(r *http.Request) string {
-	if figure := r.URL.Query().Get("sort"); slices.Contains(analytics.SortMetrics, figure) {
-		return figure
+	if metric := r.URL.Query().Get("sort"); slices.Contains(analytics.SortMetrics, metric) {
+		return metric
 	}
 	return ""
 }
@@ -117,14 +117,14 @@ func parsePosition(text string) (analytics.PostPosition, bool) {
 }
 
 // readAnalytics returns the analytics of an account in a period.
-func (p *Handlers) readAnalytics(r *http.Request, account int64,
+func (h *Handlers) readAnalytics(r *http.Request, account int64,
 	in period) (operation.Response[analytics.AccountAnalytics], error) {
-	call, err := p.NewCall(r, "get_account_analytics")
+	call, err := h.NewCall(r, "get_account_analytics")
 	if err == nil {
 		err = call.Require(access.Read)
 	}
 	if err != nil {
 		return operation.Response[analytics.AccountAnalytics]{}, err
 	}
-	return p.analytics.Analyze(r.Context(), call, account, in.Period)
+	return h.analytics.Analyze(r.Context(), call, account, in.Period)
 }

@@ -16,12 +16,12 @@ import (
 func templateFuncs(l *locale.Language) template.FuncMap {
 	percent := func(share float64) string { return plot.FormatPercent(l, 100*share) }
 	return template.FuncMap{
-		"num": func(v any) string { return number(l, v) }, "interactions": interactions, "share": shareOf,
+		"num": func(v any) string { return number(l, v) }, "interactions": interactions, "share": drawShare,
 		"spark": plot.Spark, "rate": percent,
 		"day":      func(at time.Time) string { return l.Format(at, locale.Day) },
 		"shortday": func(at time.Time) string { return l.Format(at, locale.ShortDay) },
-		"format":   func(name string) string { return labelOf(l, formats, name) },
-		"total":    func(name string) string { return labelOf(l, totals, name) },
+		"format":   func(name string) string { return labelOf(l, formatLabels, name) },
+		"total":    func(name string) string { return labelOf(l, interactionLabels, name) },
 		"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 			if s == nil || s.Interval == nil {
 				return "–"
@@ -43,22 +43,22 @@ func templateFuncs(l *locale.Language) template.FuncMap {
 		"lines":    func(p metricChart) plot.Lines { return p.lines(l, p.Metric) },
 		"draw":     func(c plot.Lines) template.HTML { return c.Draw(l) + c.Narrow().Draw(l) },
 		"rows":     func(p metricChart) []row { return p.rows(l, p.Metric) },
-		"days":     func(p period) string { return p.text(l) },
+		"days":     func(p period) string { return p.format(l) },
 		"title":    func(p metricChart) string { return p.title(l, p.Metric) },
 		"small":    func(p metricChart, metric string) template.HTML { return plot.Spark(p.values(metric)) },
 		"columns":  func(v view) template.HTML { return v.columns(l).Draw(l) },
-		"heat":     func(t analytics.PostingTimes) template.HTML { return heat(l, t) },
+		"heat":     func(t analytics.PostingTimes) template.HTML { return drawHeat(l, t) },
 		"legend":   plot.Scale,
 		"hours":    func(t analytics.PostingTimes) []timeRow { return timeRows(l, t) },
 		"hourname": func(b analytics.BestTime) string { return hourName(l, b.Day, b.Hour) },
 		"factor":   func(f float64) string { return factorText(l, f) },
-		"besides":  shareOfBest,
+		"besides":  drawShareOfBest,
 		"bar":      func(p part) template.HTML { return p.bar().Draw() },
 		"trend":    func(now, past *int64) template.HTML { return trend(l, now, past) },
 		"growth":   func(now, change *int64) template.HTML { return growth(l, now, change) },
 		"pointer":  func(n int64) *int64 { return &n },
 		"kinds":    func(platform string) locale.Key { return accountKinds[platform] },
-		"metric":   func(name string) string { return l.T(metrics[name]) },
+		"metric":   func(name string) string { return l.T(metricLabels[name]) },
 	}
 }
 
@@ -73,13 +73,13 @@ var notes = shell.NewNotes(
 	"%s It requires an app that is approved for insights, and an account that was connected with this permission.",
 )
 
-// yearless is how far before or after now a date can be to be shown without its year.
-const yearless = 300 * 24 * time.Hour
+// yearlessRange is how far before or after now a date can be to be shown without its year.
+const yearlessRange = 300 * 24 * time.Hour
 
 // futureTime formats a future time, with its year only if it is far in the future.
 func futureTime(l *locale.Language, at, now time.Time) template.HTML {
 	layout := locale.ShortTime
-	if at.Sub(now) > yearless {
+	if at.Sub(now) > yearlessRange {
 		layout = locale.DateTime
 	}
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, layout) + `</time>`
@@ -88,7 +88,7 @@ func futureTime(l *locale.Language, at, now time.Time) template.HTML {
 
 // recentLayout returns the layout for a past day, with its year only if it is long ago.
 func recentLayout(at, now time.Time) locale.Layout {
-	if now.Sub(at) > yearless {
+	if now.Sub(at) > yearlessRange {
 		return locale.Day
 	}
 	return locale.ShortDay
@@ -114,16 +114,16 @@ var accountKinds = map[string]locale.Key{
 	"x": "Profiles", "threads": "Profiles", "bluesky": "Profiles", "pinterest": "Boards",
 }
 
-// metrics maps the metrics of charts to their labels.
-var metrics = map[string]locale.Key{"followers": "Followers", "views": "Views", "engagement": "Engagement"}
+// metricLabels maps the metricLabels of charts to their labels.
+var metricLabels = map[string]locale.Key{"followers": "Followers", "views": "Views", "engagement": "Engagement"}
 
-// formats maps the formats of posts to their labels.
-var formats = map[string]locale.Key{
+// formatLabels maps the formatLabels of posts to their labels.
+var formatLabels = map[string]locale.Key{
 	"text": "Text|format", "image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel", "story": "Story",
 	"link": "Link", "unknown": "Unknown",
 }
 
-var weekdays = map[string]locale.Key{
+var weekdayLabels = map[string]locale.Key{
 	"monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday", "thursday": "Thursday", "friday": "Friday",
 	"saturday": "Saturday", "sunday": "Sunday",
 }
@@ -138,8 +138,8 @@ func shortWeekday(l *locale.Language, name string) string {
 	return name
 }
 
-// totals maps the kinds of interactions to their labels.
-var totals = map[string]locale.Key{"likes": "Likes", "comments": "Comments", "shares": "Shares", "saves": "Saves"}
+// interactionLabels maps the kinds of interactions to their labels.
+var interactionLabels = map[string]locale.Key{"likes": "Likes", "comments": "Comments", "shares": "Shares", "saves": "Saves"}
 
 // labelOf returns the label of a name, or the capitalized name if it has no label.
 func labelOf(l *locale.Language, labels map[string]locale.Key, name string) string {
@@ -149,8 +149,8 @@ func labelOf(l *locale.Language, labels map[string]locale.Key, name string) stri
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// shareOf draws a bar that shows part relative to whole.
-func shareOf(part *int64, whole float64) template.HTML {
+// drawShare draws a bar that shows part relative to whole.
+func drawShare(part *int64, whole float64) template.HTML {
 	if whole <= 0 {
 		return ""
 	}

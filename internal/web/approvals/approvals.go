@@ -39,22 +39,22 @@ func New(sh *shell.Shell, approvals *approval.Service, posts *post.Service) *Han
 }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /approval/{token}", Audience: shell.Anyone, Handler: p.page, AllowsOneFactor: true},
-		{Pattern: "POST /approval/{token}", Audience: shell.Anyone, Handler: p.submitAction, AllowsOneFactor: true},
-		{Pattern: "GET /approvals", Audience: shell.Writers, Handler: p.inbox},
-		{Pattern: "GET /approvals/new", Audience: shell.Writers, Handler: p.newRequestPage},
-		{Pattern: "POST /approvals", Audience: shell.Writers, Handler: p.createRequest},
-		{Pattern: "GET /approvals/{id}", Audience: shell.Writers, Handler: p.request},
-		{Pattern: "POST /approvals/{id}/resend", Audience: shell.Writers, Handler: p.resend},
-		{Pattern: "POST /approvals/{id}/revoke", Audience: shell.Writers, Handler: p.revoke},
-		{Pattern: "POST /posts/{id}/comments", Audience: shell.Writers, Handler: p.reply},
+		{Pattern: "GET /approval/{token}", Audience: shell.Anyone, Handler: h.page, AllowsOneFactor: true},
+		{Pattern: "POST /approval/{token}", Audience: shell.Anyone, Handler: h.submitAction, AllowsOneFactor: true},
+		{Pattern: "GET /approvals", Audience: shell.Writers, Handler: h.inbox},
+		{Pattern: "GET /approvals/new", Audience: shell.Writers, Handler: h.newRequestPage},
+		{Pattern: "POST /approvals", Audience: shell.Writers, Handler: h.createRequest},
+		{Pattern: "GET /approvals/{id}", Audience: shell.Writers, Handler: h.request},
+		{Pattern: "POST /approvals/{id}/resend", Audience: shell.Writers, Handler: h.resend},
+		{Pattern: "POST /approvals/{id}/revoke", Audience: shell.Writers, Handler: h.revoke},
+		{Pattern: "POST /posts/{id}/comments", Audience: shell.Writers, Handler: h.reply},
 	}
 }
 
 // zone returns the time zone of the visitor's current team.
-func (p *Handlers) zone(r *http.Request) (*time.Location, error) {
+func (h *Handlers) zone(r *http.Request) (*time.Location, error) {
 	zone, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
 	if err != nil {
 		return nil, fmt.Errorf("reading the time zone of a team: %w", err)

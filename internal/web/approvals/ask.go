@@ -66,11 +66,11 @@ type input struct {
 	Timed          bool // the form has fields for the time
 }
 
-// inputOf returns the input of a submitted form.
-func inputOf(r *http.Request) input {
-	f := r.PostForm
-	return input{f.Get("schedule") != "", f.Get("message"), f.Get("email"), f.Get("client"), f.Get("date"), f.Get("time"),
-		f.Has("date")}
+// parseInput returns the input of a submitted form.
+func parseInput(r *http.Request) input {
+	form := r.PostForm
+	return input{form.Get("schedule") != "", form.Get("message"), form.Get("email"), form.Get("client"), form.Get("date"), form.Get("time"),
+		form.Has("date")}
 }
 
 // listedPost is a selected post.
@@ -84,30 +84,30 @@ type listedPost struct {
 
 // newRequestPage shows which of the selected posts can be sent to a client, and the options of the approval request. If
 // no posts are selected, it shows posts to select.
-func (p *Handlers) newRequestPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) newRequestPage(w http.ResponseWriter, r *http.Request) {
 	v, ids, status := newRequestView{input: input{Schedule: true}}, r.URL.Query()["post"], http.StatusOK
 	if len(ids) == 0 {
 		v.Choosing = true
 		if r.URL.Query().Has("chosen") {
-			status, v.Error.Text = http.StatusUnprocessableEntity, p.T(r, "Select at least one post.")
+			status, v.Error.Text = http.StatusUnprocessableEntity, h.T(r, "Select at least one post.")
 		}
-		if err := p.addChoices(r, &v); err != nil {
-			p.ShowError(w, r, err)
+		if err := h.addChoices(r, &v); err != nil {
+			h.ShowError(w, r, err)
 			return
 		}
 	}
-	p.showNewRequest(w, r, status, ids, v)
+	h.showNewRequest(w, r, status, ids, v)
 }
 
 // addChoices adds the posts that can be selected, sorted by their time. Drafts without a time come last.
-func (p *Handlers) addChoices(r *http.Request, v *newRequestView) error {
+func (h *Handlers) addChoices(r *http.Request, v *newRequestView) error {
 	visitor := shell.VisitorOf(r.Context())
 	for _, tab := range []postlist.Tab{postlist.Scheduled, postlist.Drafts} {
-		found, _, err := postlist.List(r.Context(), p.DB, visitor.Team.ID, postlist.Filter{Tab: tab}, "", approval.MaxPosts)
+		entries, _, err := postlist.List(r.Context(), h.DB, visitor.Team.ID, postlist.Filter{Tab: tab}, "", approval.MaxPosts)
 		if err != nil {
 			return err
 		}
-		for _, entry := range found {
+		for _, entry := range entries {
 			if entry.Approval == post.Approved {
 				continue
 			}
@@ -126,50 +126,50 @@ func (p *Handlers) addChoices(r *http.Request, v *newRequestView) error {
 	return nil
 }
 
-func (p *Handlers) showNewRequest(w http.ResponseWriter, r *http.Request, status int, ids []string, v newRequestView) {
+func (h *Handlers) showNewRequest(w http.ResponseWriter, r *http.Request, status int, ids []string, v newRequestView) {
 	zone := shell.VisitorOf(r.Context()).Zone
-	v.CanEmail, v.MaySchedule = p.approvals.CanSendEmail(), p.maySchedule(r)
+	v.CanEmail, v.MaySchedule = h.approvals.CanSendEmail(), h.maySchedule(r)
 	v.Zone, v.MaxMessage = zone.String(), approval.MaxComment
-	err := p.addPosts(r, &v, ids, zone)
+	err := h.addPosts(r, &v, ids, zone)
 	if err == nil && len(v.Posts) == 1 {
-		err = p.addDraft(r, &v)
+		err = h.addDraft(r, &v)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["ask"], "Send for approval", v)
+	h.Show(w, r, status, pages["ask"], "Send for approval", v)
 }
 
 // maySchedule reports whether the visitor may choose that posts are scheduled as soon as they are approved.
-func (p *Handlers) maySchedule(r *http.Request) bool {
-	call, err := p.NewCall(r, "ask_approval")
+func (h *Handlers) maySchedule(r *http.Request) bool {
+	call, err := h.NewCall(r, "ask_approval")
 	return err == nil && call.Require(access.Publish) == nil
 }
 
 // addDraft adds the data that the form shows only for a single post: the time of a draft, and whether a network would
 // reject the post.
-func (p *Handlers) addDraft(r *http.Request, v *newRequestView) error {
+func (h *Handlers) addDraft(r *http.Request, v *newRequestView) error {
 	draft := v.Posts[0]
 	v.Draft = draft.Status == post.Draft && v.MaySchedule
 	if r.Method == http.MethodGet && !draft.At.IsZero() {
 		v.Date, v.Time = draft.At.Format(time.DateOnly), draft.At.Format("15:04")
 	}
-	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": draft.ID})
-	v.Blocked = slices.ContainsFunc(found.Problems, func(one post.PostProblem) bool { return one.Blocking })
+	validation, _, err := shell.Run[post.Validation](h.Shell, r, "validate_post", operation.Arguments{"post_id": draft.ID})
+	v.Blocked = slices.ContainsFunc(validation.Problems, func(problem post.PostProblem) bool { return problem.Blocking })
 	return err
 }
 
 // addPosts adds the team's posts with the given IDs.
-func (p *Handlers) addPosts(r *http.Request, v *newRequestView, ids []string, zone *time.Location) error {
+func (h *Handlers) addPosts(r *http.Request, v *newRequestView, ids []string, zone *time.Location) error {
 	team := shell.VisitorOf(r.Context()).Team.ID
 	ids = ids[:min(len(ids), approval.MaxPosts)]
-	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
+	details, err := postlist.ListDetails(r.Context(), h.DB, team, ids)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		record, err := p.posts.Load(r.Context(), team, id)
+		record, err := h.posts.Load(r.Context(), team, id)
 		if apierr.Is(err, apierr.NotFound) {
 			continue
 		}
@@ -180,13 +180,13 @@ func (p *Handlers) addPosts(r *http.Request, v *newRequestView, ids []string, zo
 		if !record.ScheduledAt.IsZero() {
 			listed.At = record.ScheduledAt.In(zone)
 		}
-		if why := approval.CheckRequest(record); why != nil {
-			listed.Why = p.Detail(r, why)
+		if requestErr := approval.CheckRequest(record); requestErr != nil {
+			listed.Why = h.Detail(r, requestErr)
 			v.Others = append(v.Others, listed)
 			continue
 		}
 		v.Posts = append(v.Posts, listed)
-		if record.Status == post.Draft && record.ScheduledAt.After(p.DB.Now()) {
+		if record.Status == post.Draft && record.ScheduledAt.After(h.DB.Now()) {
 			v.Timed++
 		}
 	}
@@ -194,29 +194,29 @@ func (p *Handlers) addPosts(r *http.Request, v *newRequestView, ids []string, zo
 }
 
 // createRequest creates an approval request for the posts and redirects to the page that shows its link.
-func (p *Handlers) createRequest(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) createRequest(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	ids := r.PostForm["post"]
-	in := inputOf(r)
+	in := parseInput(r)
 	request := approval.NewRequest{Posts: ids, Schedule: in.Schedule, Email: in.Email, Message: in.Message,
 		Client: in.Client}
-	err := p.require(r, "ask_approval")
+	err := h.require(r, "ask_approval")
 	if err == nil && len(ids) == 1 {
 		err = in.setTime(&request, shell.VisitorOf(r.Context()).Zone)
 	}
 	var sent approval.SentRequest
 	if err == nil {
-		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, request)
+		sent, err = h.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, request)
 	}
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showNewRequest(w, r, shell.StatusOf(err), ids, newRequestView{input: in, Error: formErr})
+		if formErr, ok := h.FormErrorOf(w, r, err, nil); ok {
+			h.showNewRequest(w, r, shell.StatusOf(err), ids, newRequestView{input: in, Error: formErr})
 		}
 		return
 	}
-	p.flashSent(r, sent, request.Email)
+	h.flashSent(r, sent, request.Email)
 	if len(ids) == 1 {
 		shell.Redirect(w, r, "/posts/"+ids[0])
 		return
@@ -241,21 +241,21 @@ func (in input) setTime(request *approval.NewRequest, zone *time.Location) error
 }
 
 // flashSent sets a message for the next page about whether the link was emailed.
-func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email string) {
+func (h *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email string) {
 	switch {
 	case sent.EmailErr != nil:
-		p.Log.WarnContext(r.Context(), "emailing an approval link failed", "request", sent.ID, "error", sent.EmailErr)
-		p.Flash(r, "The link works, but it could not be emailed. Send it to the client yourself, or try again.")
+		h.Log.WarnContext(r.Context(), "emailing an approval link failed", "request", sent.ID, "error", sent.EmailErr)
+		h.Flash(r, "The link works, but it could not be emailed. Send it to the client yourself, or try again.")
 	case email != "":
-		p.Flash(r, "The link was emailed to %s.", email)
+		h.Flash(r, "The link was emailed to %s.", email)
 	default:
-		p.Flash(r, "Send the link below to the client.")
+		h.Flash(r, "Send the link below to the client.")
 	}
 }
 
 // require returns an error if the visitor may not write. what is the operation's name.
-func (p *Handlers) require(r *http.Request, what string) error {
-	call, err := p.NewCall(r, what)
+func (h *Handlers) require(r *http.Request, name string) error {
+	call, err := h.NewCall(r, name)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func distinctPreviews(p post.Record, link string, names map[int64]string) []post
 	shared := map[string]int{}
 	for _, t := range p.Targets {
 		isOverride := t.Caption != nil || t.Title != nil || t.Media != nil
-		if i, found := shared[t.Platform]; found && !isOverride {
+		if i, ok := shared[t.Platform]; ok && !isOverride {
 			out[i].Others = append(out[i].Others, t.Username)
 			continue
 		}
@@ -121,8 +121,8 @@ func newPreview(author preview.Author, p post.Record, c network.Content, link st
 		WithSettings(c.Options), Own: isOverride}
 	out.Play, out.Link = true, link
 	out.Text, out.Post.Rest = out.Text+out.Post.Rest, ""
-	if most := gridSizes[out.Platform]; most > 0 && len(out.Media) > most {
-		for _, m := range out.Media[most:] {
+	if limit := gridSizes[out.Platform]; limit > 0 && len(out.Media) > limit {
+		for _, m := range out.Media[limit:] {
 			out.Rest = append(out.Rest, out.Of(m))
 		}
 	}
@@ -205,22 +205,22 @@ func (c *card) formatTime(t time.Time) string {
 	return c.l.Format(t.In(c.Zone), locale.ClockOnDate) + " (" + c.Zone.String() + ")"
 }
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
-	v, err := p.clientView(r)
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	v, err := h.newClientView(r)
 	if err != nil {
-		p.rejectLink(w, r, err, "")
+		h.rejectLink(w, r, err, "")
 		return
 	}
-	if !p.isMember(r, v.team()) {
-		if err := p.approvals.RecordOpening(r.Context(), v.Token); err != nil {
-			p.Log.WarnContext(r.Context(), "recording that an approval link was opened failed", "error", err)
+	if !h.isMember(r, v.team()) {
+		if err := h.approvals.RecordOpening(r.Context(), v.Token); err != nil {
+			h.Log.WarnContext(r.Context(), "recording that an approval link was opened failed", "error", err)
 		}
 	}
-	p.showPage(w, r, http.StatusOK, v)
+	h.showPage(w, r, http.StatusOK, v)
 }
 
 // isMember reports whether the visitor is signed in as a member of a team.
-func (p *Handlers) isMember(r *http.Request, team int64) bool {
+func (h *Handlers) isMember(r *http.Request, team int64) bool {
 	v := shell.VisitorOf(r.Context())
 	if v == nil {
 		return false
@@ -233,31 +233,31 @@ func (p *Handlers) isMember(r *http.Request, team int64) bool {
 	return false
 }
 
-func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, v *clientView) {
-	title := p.T(r, "Approve a post")
+func (h *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, v *clientView) {
+	title := h.T(r, "Approve a post")
 	if v.Several() {
-		title = p.Language(r).N(v.Total(), "%d post for your review", "%d posts for your review")
+		title = h.Language(r).N(v.Total(), "%d post for your review", "%d posts for your review")
 	}
-	p.ShowTitled(w, r, status, pages["client"], title, v)
+	h.ShowTitled(w, r, status, pages["client"], title, v)
 }
 
-// clientView returns the page of the link in the path, with the values of the submitted form.
-func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
+// newClientView returns the page of the link in the path, with the values of the submitted form.
+func (h *Handlers) newClientView(r *http.Request) (*clientView, error) {
 	v := &clientView{Token: r.PathValue("token"), MaxComment: approval.MaxComment}
 	var err error
-	if v.Page, err = p.approvals.Show(r.Context(), v.Token); err != nil {
+	if v.Page, err = h.approvals.Show(r.Context(), v.Token); err != nil {
 		return v, err
 	}
-	v.Name = p.signer(r)
+	v.Name = h.signer(r)
 	if r.PostForm != nil {
 		v.Name = r.PostForm.Get("name")
 	}
-	names, err := account.DisplayNames(r.Context(), p.DB, v.team())
+	names, err := account.DisplayNames(r.Context(), h.DB, v.team())
 	if err != nil {
 		return v, err
 	}
 	var ids []string
-	l := p.Language(r)
+	l := h.Language(r)
 	for _, proposal := range v.Proposals {
 		c := &card{Proposal: proposal, l: l, Token: v.Token, Title: titleOf(l, proposal.Record)}
 		if len(v.Proposals) > 1 {
@@ -272,11 +272,11 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 		c.Previews = previewsOf(proposal.Record, approval.Path+v.Token, l, proposal.Zone, names)
 		v.count(c)
 	}
-	threads, err := p.approvals.Threads(r.Context(), v.team(), ids)
+	threads, err := h.approvals.Threads(r.Context(), v.team(), ids)
 	for _, c := range v.Cards {
-		for _, said := range threads[c.ID] {
-			said.At = said.At.In(v.Zone)
-			c.Thread = append(c.Thread, said)
+		for _, entry := range threads[c.ID] {
+			entry.At = entry.At.In(v.Zone)
+			c.Thread = append(c.Thread, entry)
 		}
 	}
 	return v, err
@@ -298,9 +298,9 @@ func (v *clientView) count(c *card) {
 
 // team returns the ID of the team that owns the posts, or 0 if no post is visible.
 func (v *clientView) team() int64 {
-	for _, one := range v.Proposals {
-		if one.TeamID != 0 {
-			return one.TeamID
+	for _, proposal := range v.Proposals {
+		if proposal.TeamID != 0 {
+			return proposal.TeamID
 		}
 	}
 	return 0
@@ -314,20 +314,20 @@ type invalidLinkPage struct {
 
 // rejectLink shows the error page for a link that no longer works, with the client's unsent comment. It does not
 // reveal whether a post ever existed.
-func (p *Handlers) rejectLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
+func (h *Handlers) rejectLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
 	f := apierr.FromError(err)
 	if f.IsServerError() {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	page := invalidLinkPage{"This link no longer works", p.Detail(r, err), comment}
+	page := invalidLinkPage{"This link no longer works", h.Detail(r, err), comment}
 	switch state, _ := f.Context["state"].(string); {
 	case f.Code == apierr.NotFound:
-		page.Heading, page.Why = "This link is no longer active", p.T(r, "Ask the team that sent it for a new one.")
+		page.Heading, page.Why = "This link is no longer active", h.T(r, "Ask the team that sent it for a new one.")
 	case state == "changed":
 		page.Heading = "The post has changed"
 	}
-	p.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
+	h.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
 // Client actions.

@@ -13,32 +13,32 @@ import (
 
 // submitAction performs the action of the button that the client pressed. It requires only the link, not a session.
 // Comments that the client entered for other posts stay on the page.
-func (p *Handlers) submitAction(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxClientForm) {
+func (h *Handlers) submitAction(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadLongForm(w, r, maxClientForm) {
 		return
 	}
 	token := r.PathValue("token")
-	page, err := p.approvals.Show(r.Context(), token)
+	page, err := h.approvals.Show(r.Context(), token)
 	action, postID, _ := strings.Cut(r.PostForm.Get("decision"), " ")
 	suffix := ""
 	if postID != "" {
 		suffix = "-" + postID
 	}
 	if err != nil {
-		p.rejectLink(w, r, err, r.PostForm.Get("comment"+suffix))
+		h.rejectLink(w, r, err, r.PostForm.Get("comment"+suffix))
 		return
 	}
 	if action == approveAll {
-		postID, suffix, err = p.approveAll(r, page)
+		postID, suffix, err = h.approveAll(r, page)
 	} else {
-		err = p.performAction(r, action, postID, suffix)
+		err = h.performAction(r, action, postID, suffix)
 	}
-	p.finishAction(w, r, err, postID, suffix)
+	h.finishAction(w, r, err, postID, suffix)
 }
 
 // approveAll approves the posts in the form that wait for a decision. If a post cannot be approved, it stops and
 // returns the post's ID, the suffix of its fields and the error.
-func (p *Handlers) approveAll(r *http.Request, page approval.Page) (string, string, error) {
+func (h *Handlers) approveAll(r *http.Request, page approval.Page) (string, string, error) {
 	for _, proposal := range page.Proposals {
 		suffix := ""
 		if len(page.Proposals) > 1 {
@@ -47,7 +47,7 @@ func (p *Handlers) approveAll(r *http.Request, page approval.Page) (string, stri
 		if proposal.Hidden != "" || proposal.Approval != post.Waiting || !r.PostForm.Has("round"+suffix) {
 			continue
 		}
-		if err := p.performAction(r, approve, proposal.ID, suffix); err != nil {
+		if err := h.performAction(r, approve, proposal.ID, suffix); err != nil {
 			return proposal.ID, suffix, err
 		}
 	}
@@ -55,17 +55,17 @@ func (p *Handlers) approveAll(r *http.Request, page approval.Page) (string, stri
 }
 
 // performAction performs an action on a post. suffix is the suffix of the post's fields.
-func (p *Handlers) performAction(r *http.Request, action, postID, suffix string) error {
+func (h *Handlers) performAction(r *http.Request, action, postID, suffix string) error {
 	token, name, text := r.PathValue("token"), r.PostForm.Get("name"), r.PostForm.Get("comment"+suffix)
 	var err error
 	switch action {
 	case approve, reject:
 		round, _ := strconv.ParseInt(r.PostForm.Get("round"+suffix), 10, 64) // an invalid number matches no version
-		err = p.approvals.Decide(r.Context(), token, approval.Decision{
+		err = h.approvals.Decide(r.Context(), token, approval.Decision{
 			Post: postID, Round: round, Approve: action == approve, Name: name, Comment: text,
 		})
 	case comment:
-		err = p.approvals.Comment(r.Context(), token, approval.Comment{Post: postID, Name: name, Text: text})
+		err = h.approvals.Comment(r.Context(), token, approval.Comment{Post: postID, Name: name, Text: text})
 	default:
 		err = apierr.Invalid(apierr.MissingArgument, "decision", "Choose whether you approve the post.")
 	}
@@ -76,40 +76,40 @@ func (p *Handlers) performAction(r *http.Request, action, postID, suffix string)
 }
 
 // finishAction shows the page again if there is an error or an unsent comment. Otherwise it redirects to the post.
-func (p *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
+func (h *Handlers) finishAction(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
 	f := &apierr.Error{}
 	if err != nil {
 		f = apierr.FromError(err)
 	} else {
-		p.rememberSigner(w, r)
+		h.rememberSigner(w, r)
 	}
-	v, failed := p.clientView(r)
+	v, viewErr := h.newClientView(r)
 	switch {
-	case failed != nil:
-		p.rejectLink(w, r, failed, r.PostForm.Get("comment"+suffix))
+	case viewErr != nil:
+		h.rejectLink(w, r, viewErr, r.PostForm.Get("comment"+suffix))
 		return
 	case err != nil && f.IsServerError():
-		p.rejectLink(w, r, err, "")
+		h.rejectLink(w, r, err, "")
 		return
 	case err == nil && !v.hasUnsentComment():
-		to := r.URL.EscapedPath()
+		target := r.URL.EscapedPath()
 		if suffix != "" && r.PostForm.Get("decision") != approveAll {
-			to += "#post" + suffix
+			target += "#post" + suffix
 		}
-		shell.Redirect(w, r, to)
+		shell.Redirect(w, r, target)
 		return
 	}
 	status := http.StatusOK
 	if err != nil {
 		status = shell.StatusOf(err)
 		shell.SetRetryAfter(w, err)
-		text := p.Detail(r, err)
+		text := h.Detail(r, err)
 		if f.Context["argument"] == "name" && strings.TrimSpace(v.Name) == "" {
-			text = p.T(r, "Enter your name first, so that %s knows who decided.", v.TeamName)
+			text = h.T(r, "Enter your name first, so that %s knows who decided.", v.TeamName)
 		}
 		v.setError(f, text, postID)
 	}
-	p.showPage(w, r, status, v)
+	h.showPage(w, r, status, v)
 }
 
 // hasUnsentComment reports whether a comment was entered but not sent.

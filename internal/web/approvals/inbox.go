@@ -58,7 +58,7 @@ type requestedPost struct {
 }
 
 // Suffix returns the suffix that makes the names of the post's form fields unique on the page.
-func (a requestedPost) Suffix() string { return "-" + a.ID }
+func (p requestedPost) Suffix() string { return "-" + p.ID }
 
 // unansweredPost is a post with client comments that the team has not answered.
 type unansweredPost struct {
@@ -86,38 +86,38 @@ func ScheduleError(code string) locale.Key {
 	if code == "" {
 		return ""
 	}
-	why, known := scheduleErrors[code]
-	if !known {
+	why, ok := scheduleErrors[code]
+	if !ok {
 		return "The client has approved it, but it was not scheduled: an error occurred. Schedule it yourself."
 	}
 	return why
 }
 
-func (p *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
 	v := inboxView{Tab: "waiting", MaxComment: approval.MaxComment}
 	if tab := r.URL.Query().Get("show"); tab == "decided" || tab == "all" {
 		v.Tab = tab
 	}
-	zone, err := p.zone(r)
+	zone, err := h.zone(r)
 	if err == nil {
-		v.Waiting, err = postlist.CountOf(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, postlist.NeedsApproval)
+		v.Waiting, err = postlist.CountOf(r.Context(), h.DB, shell.VisitorOf(r.Context()).Team.ID, postlist.NeedsApproval)
 	}
 	if err == nil {
-		err = p.addRequests(r, &v, zone)
+		err = h.addRequests(r, &v, zone)
 	}
 	if err == nil && v.Tab == "waiting" {
-		err = p.addUnanswered(r, &v, zone)
+		err = h.addUnanswered(r, &v, zone)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["inbox"], "Approvals", v)
+	h.Show(w, r, http.StatusOK, pages["inbox"], "Approvals", v)
 }
 
-func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Location) error {
+func (h *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Location) error {
 	before := r.URL.Query().Get("before")
-	requests, err := p.approvals.Requests(r.Context(), shell.VisitorOf(r.Context()).Team.ID,
+	requests, err := h.approvals.Requests(r.Context(), shell.VisitorOf(r.Context()).Team.ID,
 		approval.Filter{Open: v.Tab == "waiting", Decided: v.Tab == "decided", Before: before, Limit: requestsPerPage + 1})
 	if err != nil {
 		return err
@@ -135,9 +135,9 @@ func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Locatio
 		query.Set("before", requests[requestsPerPage-1].ID)
 		v.Pages.Next = "/approvals?" + query.Encode()
 	}
-	summaries, err := p.summaries(r, requests...)
-	for _, one := range requests {
-		v.Requests = append(v.Requests, p.requestIn(one, summaries, zone))
+	summaries, err := h.summaries(r, requests...)
+	for _, request := range requests {
+		v.Requests = append(v.Requests, h.newRequestItem(request, summaries, zone))
 	}
 	return err
 }
@@ -149,59 +149,59 @@ type postSummaries struct {
 }
 
 // summaries returns the details and accounts of the requests' posts.
-func (p *Handlers) summaries(r *http.Request, requests ...approval.Request) (postSummaries, error) {
+func (h *Handlers) summaries(r *http.Request, requests ...approval.Request) (postSummaries, error) {
 	var ids []string
-	for _, one := range requests {
-		for _, a := range one.Posts {
-			ids = append(ids, a.ID)
+	for _, request := range requests {
+		for _, requested := range request.Posts {
+			ids = append(ids, requested.ID)
 		}
 	}
 	var out postSummaries
 	var err error
 	team := shell.VisitorOf(r.Context()).Team.ID
-	if out.details, err = postlist.ListDetails(r.Context(), p.DB, team, ids); err == nil {
-		out.accounts, err = post.ListAccounts(r.Context(), p.DB, team, ids)
+	if out.details, err = postlist.ListDetails(r.Context(), h.DB, team, ids); err == nil {
+		out.accounts, err = post.ListAccounts(r.Context(), h.DB, team, ids)
 	}
 	return out, err
 }
 
-func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Location) error {
+func (h *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Location) error {
 	team := shell.VisitorOf(r.Context()).Team.ID
-	unanswered, err := p.approvals.ListUnanswered(r.Context(), team, maxUnanswered)
+	unanswered, err := h.approvals.ListUnanswered(r.Context(), team, maxUnanswered)
 	if err != nil {
 		return err
 	}
 	var ids []string
-	for _, one := range unanswered {
-		ids = append(ids, one.PostID)
+	for _, item := range unanswered {
+		ids = append(ids, item.PostID)
 	}
-	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
-	for _, one := range unanswered {
-		for i := range one.Comments {
-			one.Comments[i].At = one.Comments[i].At.In(zone)
+	details, err := postlist.ListDetails(r.Context(), h.DB, team, ids)
+	for _, item := range unanswered {
+		for i := range item.Comments {
+			item.Comments[i].At = item.Comments[i].At.In(zone)
 		}
-		v.Comments += len(one.Comments)
-		v.Unanswered = append(v.Unanswered, unansweredPost{one, details[one.PostID], "/approvals"})
+		v.Comments += len(item.Comments)
+		v.Unanswered = append(v.Unanswered, unansweredPost{item, details[item.PostID], "/approvals"})
 	}
 	return err
 }
 
-// requestIn returns a list item for an approval request, with its times in the given zone.
-func (p *Handlers) requestIn(request approval.Request, posts postSummaries, zone *time.Location) requestItem {
-	out := requestItem{Request: request, Live: request.Live(p.DB.Now()), Mailed: !request.MailedAt.IsZero()}
+// newRequestItem returns a list item for an approval request, with its times in the given zone.
+func (h *Handlers) newRequestItem(request approval.Request, posts postSummaries, zone *time.Location) requestItem {
+	out := requestItem{Request: request, Live: request.Live(h.DB.Now()), Mailed: !request.MailedAt.IsZero()}
 	if out.Live {
-		out.Link = p.approvals.Link(request.ID)
+		out.Link = h.approvals.Link(request.ID)
 	}
 	for _, at := range []*time.Time{&out.MailedAt, &out.OpenedAt, &out.CreatedAt, &out.ExpiresAt, &out.RevokedAt} {
 		*at = at.In(zone)
 	}
-	for _, a := range request.Posts {
-		out.Resend = out.Resend || out.RevokedAt.IsZero() && a.Changed && a.Sendable() && a.NewerRequest == ""
-		if !a.At.IsZero() {
-			a.At = a.At.In(zone)
+	for _, requested := range request.Posts {
+		out.Resend = out.Resend || out.RevokedAt.IsZero() && requested.Changed && requested.Sendable() && requested.NewerRequest == ""
+		if !requested.At.IsZero() {
+			requested.At = requested.At.In(zone)
 		}
-		out.Posts = append(out.Posts, requestedPost{RequestedPost: a, Details: posts.details[a.ID], Accounts: posts.accounts[a.ID],
-			Why: ScheduleError(a.ScheduleError)})
+		out.Posts = append(out.Posts, requestedPost{RequestedPost: requested, Details: posts.details[requested.ID], Accounts: posts.accounts[requested.ID],
+			Why: ScheduleError(requested.ScheduleError)})
 	}
 	return out
 }
@@ -216,56 +216,56 @@ type requestView struct {
 	Error      shell.FormError
 }
 
-func (p *Handlers) request(w http.ResponseWriter, r *http.Request) {
-	p.showRequest(w, r, http.StatusOK, shell.FormError{})
+func (h *Handlers) request(w http.ResponseWriter, r *http.Request) {
+	h.showRequest(w, r, http.StatusOK, shell.FormError{})
 }
 
-func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status int, formErr shell.FormError) {
+func (h *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status int, formErr shell.FormError) {
 	team := shell.VisitorOf(r.Context()).Team.ID
-	request, err := p.approvals.RequestByID(r.Context(), team, r.PathValue("id"))
+	request, err := h.approvals.RequestByID(r.Context(), team, r.PathValue("id"))
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	zone, err := p.zone(r)
+	zone, err := h.zone(r)
 	var posts postSummaries
 	if err == nil {
-		posts, err = p.summaries(r, request)
+		posts, err = h.summaries(r, request)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	v := requestView{requestItem: p.requestIn(request, posts, zone), MaxComment: approval.MaxComment, Error: formErr}
+	v := requestView{requestItem: h.newRequestItem(request, posts, zone), MaxComment: approval.MaxComment, Error: formErr}
 	ids := make([]string, len(v.Posts))
-	for i, one := range v.Posts {
-		ids[i] = one.ID
-		v.Changed = v.Changed || one.Changed || one.Revoked
-		v.Again = v.Again || v.RevokedAt.IsZero() && one.Sendable()
+	for i, item := range v.Posts {
+		ids[i] = item.ID
+		v.Changed = v.Changed || item.Changed || item.Revoked
+		v.Again = v.Again || v.RevokedAt.IsZero() && item.Sendable()
 	}
-	threads, err := p.approvals.Threads(r.Context(), team, ids)
+	threads, err := h.approvals.Threads(r.Context(), team, ids)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	for i := range v.Posts {
 		v.Posts[i].Thread, v.Posts[i].HasClientComment = threadOf(threads[v.Posts[i].ID], zone)
-		if err := p.addContent(r, &v.Posts[i], zone); err != nil {
-			p.ShowError(w, r, err)
+		if err := h.addContent(r, &v.Posts[i], zone); err != nil {
+			h.ShowError(w, r, err)
 			return
 		}
 	}
-	p.Show(w, r, status, pages["request"], "Approval link", v)
+	h.Show(w, r, status, pages["request"], "Approval link", v)
 }
 
 // addContent adds the whole text of a post and its previews on the networks.
-func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Location) error {
-	record, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, a.ID)
+func (h *Handlers) addContent(r *http.Request, p2 *requestedPost, zone *time.Location) error {
+	record, err := h.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, p2.ID)
 	if err != nil {
 		return err
 	}
-	names, err := account.DisplayNames(r.Context(), p.DB, record.TeamID)
-	a.Caption, a.Previews = record.Caption, previewsOf(record, "", p.Language(r), zone, names)
+	names, err := account.DisplayNames(r.Context(), h.DB, record.TeamID)
+	p2.Caption, p2.Previews = record.Caption, previewsOf(record, "", h.Language(r), zone, names)
 	return err
 }
 
@@ -273,54 +273,54 @@ func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Loca
 func threadOf(thread []approval.ThreadEntry, zone *time.Location) ([]approval.ThreadEntry, bool) {
 	var out []approval.ThreadEntry
 	hasComment := false
-	for _, said := range thread {
-		said.At = said.At.In(zone)
-		out = append(out, said)
-		hasComment = hasComment || !said.Team && said.Text != ""
+	for _, entry := range thread {
+		entry.At = entry.At.In(zone)
+		out = append(out, entry)
+		hasComment = hasComment || !entry.Team && entry.Text != ""
 	}
 	return out, hasComment
 }
 
 // resend sends the posts' current versions for approval, with the same link.
-func (p *Handlers) resend(w http.ResponseWriter, r *http.Request) {
-	p.change(w, r, "ask_approval", func(person, team int64, id string) error {
-		request, err := p.approvals.Resend(r.Context(), person, team, id)
+func (h *Handlers) resend(w http.ResponseWriter, r *http.Request) {
+	h.change(w, r, "ask_approval", func(person, team int64, id string) error {
+		request, err := h.approvals.Resend(r.Context(), person, team, id)
 		if err == nil {
-			found, err := p.approvals.RequestByID(r.Context(), team, id)
+			stored, err := h.approvals.RequestByID(r.Context(), team, id)
 			if err != nil {
 				return err
 			}
-			p.flashSent(r, request, found.Email)
+			h.flashSent(r, request, stored.Email)
 		}
 		return err
 	})
 }
 
-func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
-	p.change(w, r, "revoke_links", func(person, team int64, id string) error {
-		err := p.approvals.Revoke(r.Context(), person, team, id)
+func (h *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
+	h.change(w, r, "revoke_links", func(person, team int64, id string) error {
+		err := h.approvals.Revoke(r.Context(), person, team, id)
 		if err == nil {
-			p.Flash(r, "The link was revoked and no longer shows the posts.")
+			h.Flash(r, "The link was revoked and no longer shows the posts.")
 		}
 		return err
 	})
 }
 
 // change calls do for the approval request whose ID is in the path, and redirects to the request's page.
-func (p *Handlers) change(
-	w http.ResponseWriter, r *http.Request, operation string, do func(person, team int64, id string) error,
+func (h *Handlers) change(
+	w http.ResponseWriter, r *http.Request, operation string, fn func(person, team int64, id string) error,
 ) {
-	if !p.ReadForm(w, r) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	id, visitor := r.PathValue("id"), shell.VisitorOf(r.Context())
-	err := p.require(r, operation)
+	err := h.require(r, operation)
 	if err == nil {
-		err = do(visitor.ID, visitor.Team.ID, id)
+		err = fn(visitor.ID, visitor.Team.ID, id)
 	}
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showRequest(w, r, shell.StatusOf(err), formErr)
+		if formErr, ok := h.FormErrorOf(w, r, err, nil); ok {
+			h.showRequest(w, r, shell.StatusOf(err), formErr)
 		}
 		return
 	}
@@ -340,12 +340,12 @@ type replyView struct {
 }
 
 // reply adds the team's reply to the comments on a post, or marks the comments as answered.
-func (p *Handlers) reply(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxReplyForm) {
+func (h *Handlers) reply(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadLongForm(w, r, maxReplyForm) {
 		return
 	}
 	id := r.PathValue("id")
-	call, err := p.NewCall(r, "answer_comment")
+	call, err := h.NewCall(r, "answer_comment")
 	if err == nil {
 		err = call.Require(access.Write)
 	}
@@ -353,36 +353,36 @@ func (p *Handlers) reply(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 	case r.PostForm.Get("do") == "aside":
-		message, err = "The comments are marked as answered.", p.approvals.DismissComments(r.Context(), call, id)
+		message, err = "The comments are marked as answered.", h.approvals.DismissComments(r.Context(), call, id)
 	default:
-		err = p.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("comment"))
+		err = h.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("comment"))
 	}
 	back := shell.LocalPath(r.PostForm.Get("back"))
 	if err == nil {
-		p.Flash(r, message)
+		h.Flash(r, message)
 		shell.Redirect(w, r, back)
 		return
 	}
-	if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
-		p.showReply(w, r, shell.StatusOf(err), replyView{PostID: id, Comment: r.PostForm.Get("comment"), Back: back,
+	if formErr, ok := h.FormErrorOf(w, r, err, nil); ok {
+		h.showReply(w, r, shell.StatusOf(err), replyView{PostID: id, Comment: r.PostForm.Get("comment"), Back: back,
 			MaxComment: approval.MaxComment, Error: formErr})
 	}
 }
 
 // showReply shows a rejected reply below the comments on the post.
-func (p *Handlers) showReply(w http.ResponseWriter, r *http.Request, status int, v replyView) {
-	threads, err := p.approvals.Threads(r.Context(), shell.VisitorOf(r.Context()).Team.ID, []string{v.PostID})
+func (h *Handlers) showReply(w http.ResponseWriter, r *http.Request, status int, v replyView) {
+	threads, err := h.approvals.Threads(r.Context(), shell.VisitorOf(r.Context()).Team.ID, []string{v.PostID})
 	var zone *time.Location
 	if err == nil {
-		zone, err = p.zone(r)
+		zone, err = h.zone(r)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	for _, said := range threads[v.PostID] {
-		said.At = said.At.In(zone)
-		v.Thread = append(v.Thread, said)
+	for _, entry := range threads[v.PostID] {
+		entry.At = entry.At.In(zone)
+		v.Thread = append(v.Thread, entry)
 	}
-	p.Show(w, r, status, pages["answer"], "Reply to the client", v)
+	h.Show(w, r, status, pages["answer"], "Reply to the client", v)
 }

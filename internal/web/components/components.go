@@ -36,10 +36,10 @@ type Handlers struct{ *shell.Shell }
 func New(sh *shell.Shell) *Handlers { return &Handlers{sh} }
 
 // Routes returns the route of the page.
-func (p *Handlers) Routes() []shell.Route {
-	return []shell.Route{{Pattern: "GET /dev/components", Audience: shell.Anyone, Handler: p.page}}
+func (h *Handlers) Routes() []shell.Route {
+	return []shell.Route{{Pattern: "GET /dev/components", Audience: shell.Anyone, Handler: h.page}}
 }
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["components"], "Components", nil)
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	h.Show(w, r, http.StatusOK, pages["components"], "Components", nil)
 }

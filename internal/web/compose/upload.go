@@ -43,7 +43,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (formData, []
 		return reject(tooMany)
 	case err != nil:
 		return reject(err)
-	case shell.WrongTeam(r, form):
+	case shell.HasWrongTeam(r, form):
 		p.RejectWrongTeam(w, r, form, r.URL.Path)
 		return formData{}, nil, false
 	case f.forbidden != nil:
@@ -77,7 +77,7 @@ type filesForm struct {
 
 // take adds a file to the library. It records the error of a rejected file. An error that it returns ends the form.
 func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
-	if f.forbidden != nil || shell.WrongTeam(f.r, fields) {
+	if f.forbidden != nil || shell.HasWrongTeam(f.r, fields) {
 		return shell.SkipFile(part, fields)
 	}
 	if f.files++; f.files == 1 && !f.closed {

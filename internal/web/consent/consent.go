@@ -40,32 +40,32 @@ type Handlers struct {
 func New(sh *shell.Shell, server *oauth.Service) *Handlers { return &Handlers{sh, server} }
 
 // SessionlessRoutes returns the routes for OAuth clients. They do not read the visitor's session.
-func (p *Handlers) SessionlessRoutes() []shell.Route {
+func (h *Handlers) SessionlessRoutes() []shell.Route {
 	return slices.Concat(
-		corsRoutes(http.MethodGet, serverMetadataPath, p.serverMetadata),
-		corsRoutes(http.MethodGet, resourceMetadataPath, p.resourceMetadata(p.server.ToolsResource())),
-		corsRoutes(http.MethodGet, resourceMetadataPath+p.server.Tools, p.resourceMetadata(p.server.ToolsResource())),
-		corsRoutes(http.MethodGet, resourceMetadataPath+p.server.API, p.resourceMetadata(p.server.APIResource())),
-		corsRoutes(http.MethodPost, registerPath, p.withSlot(p.register)),
-		corsRoutes(http.MethodPost, tokenPath, p.withSlot(p.token)),
-		corsRoutes(http.MethodPost, revokePath, p.withSlot(p.revoke)),
+		corsRoutes(http.MethodGet, serverMetadataPath, h.serverMetadata),
+		corsRoutes(http.MethodGet, resourceMetadataPath, h.resourceMetadata(h.server.ToolsResource())),
+		corsRoutes(http.MethodGet, resourceMetadataPath+h.server.Tools, h.resourceMetadata(h.server.ToolsResource())),
+		corsRoutes(http.MethodGet, resourceMetadataPath+h.server.API, h.resourceMetadata(h.server.APIResource())),
+		corsRoutes(http.MethodPost, registerPath, h.withSlot(h.register)),
+		corsRoutes(http.MethodPost, tokenPath, h.withSlot(h.token)),
+		corsRoutes(http.MethodPost, revokePath, h.withSlot(h.revoke)),
 	)
 }
 
 // withSlot returns a handler that holds one of the node's slots while it runs. If no slot is free, it responds with an
 // OAuth error instead of a page.
-func (p *Handlers) withSlot(do http.HandlerFunc) http.HandlerFunc {
-	return p.WithSlot(do, p.reject).ServeHTTP
+func (h *Handlers) withSlot(next http.HandlerFunc) http.HandlerFunc {
+	return h.WithSlot(next, h.reject).ServeHTTP
 }
 
 // corsRoutes returns the routes of an endpoint that allows all origins, because clients also run in browsers. Allowing
 // all origins is safe because the endpoints do not use cookies.
-func corsRoutes(method, path string, do http.HandlerFunc) []shell.Route {
+func corsRoutes(method, path string, next http.HandlerFunc) []shell.Route {
 	return []shell.Route{
 		{Pattern: method + " " + path, Audience: shell.Anyone, Handler: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
-			do(w, r)
+			next(w, r)
 		}, SkipsSlot: true}, // all endpoints except metadata take a slot through withSlot
 		{Pattern: http.MethodOptions + " " + path, Audience: shell.Anyone, Handler: func(w http.ResponseWriter,
 			_ *http.Request) {
@@ -80,9 +80,9 @@ func corsRoutes(method, path string, do http.HandlerFunc) []shell.Route {
 }
 
 // Routes returns the routes of the page. Signed-out visitors are asked to sign in only if their request is valid.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET " + authorizePath, Audience: shell.Anyone, Handler: p.authorize},
-		{Pattern: "POST " + authorizePath, Audience: shell.People, Handler: p.decide},
+		{Pattern: "GET " + authorizePath, Audience: shell.Anyone, Handler: h.authorize},
+		{Pattern: "POST " + authorizePath, Audience: shell.People, Handler: h.decide},
 	}
 }

@@ -17,13 +17,13 @@ import (
 const maxBody = 16 << 10 // maximum size of a request body in bytes
 
 // serverMetadata serves the metadata of the authorization server (RFC 8414).
-func (p *Handlers) serverMetadata(w http.ResponseWriter, _ *http.Request) {
+func (h *Handlers) serverMetadata(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
-		"issuer":                                         p.server.Issuer(),
-		"authorization_endpoint":                         p.PublicURL + authorizePath,
-		"token_endpoint":                                 p.PublicURL + tokenPath,
-		"registration_endpoint":                          p.PublicURL + registerPath,
-		"revocation_endpoint":                            p.PublicURL + revokePath,
+		"issuer":                                         h.server.Issuer(),
+		"authorization_endpoint":                         h.PublicURL + authorizePath,
+		"token_endpoint":                                 h.PublicURL + tokenPath,
+		"registration_endpoint":                          h.PublicURL + registerPath,
+		"revocation_endpoint":                            h.PublicURL + revokePath,
 		"scopes_supported":                               oauth.Scopes(),
 		"response_types_supported":                       []string{"code"},
 		"response_modes_supported":                       []string{"query"},
@@ -31,31 +31,31 @@ func (p *Handlers) serverMetadata(w http.ResponseWriter, _ *http.Request) {
 		"token_endpoint_auth_methods_supported":          []string{"none"},
 		"revocation_endpoint_auth_methods_supported":     []string{"none"},
 		"code_challenge_methods_supported":               []string{"S256"},
-		"client_id_metadata_document_supported":          p.server.Fetch != nil,
+		"client_id_metadata_document_supported":          h.server.Fetch != nil,
 		"authorization_response_iss_parameter_supported": true,
-		"protected_resources":                            p.server.Resources(),
-		"service_documentation":                          p.PublicURL + documentation,
+		"protected_resources":                            h.server.Resources(),
+		"service_documentation":                          h.PublicURL + documentationPath,
 	})
 }
 
-const documentation = "/docs/assistants"
+const documentationPath = "/docs/assistants"
 
 // resourceMetadata returns a handler that serves the metadata of a protected resource (RFC 9728).
-func (p *Handlers) resourceMetadata(resource string) http.HandlerFunc {
+func (h *Handlers) resourceMetadata(resource string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{
 			"resource":                 resource,
-			"authorization_servers":    []string{p.server.Issuer()},
+			"authorization_servers":    []string{h.server.Issuer()},
 			"scopes_supported":         oauth.Scopes(),
 			"bearer_methods_supported": []string{"header"},
 			"resource_name":            "pressroom",
-			"resource_documentation":   p.PublicURL + documentation,
+			"resource_documentation":   h.PublicURL + documentationPath,
 		})
 	}
 }
 
 // register registers a client (RFC 7591, section 3).
-func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) register(w http.ResponseWriter, r *http.Request) {
 	var registration oauth.Registration
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&registration); err != nil {
 		writeJSON(w, http.StatusBadRequest,
@@ -65,13 +65,13 @@ func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
 			})
 		return
 	}
-	c, err := p.server.Register(r.Context(), p.Client(r), registration)
+	c, err := h.server.Register(r.Context(), h.Client(r), registration)
 	if err != nil {
-		p.reject(w, r, err)
+		h.reject(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{
-		"client_id": c.ID, "client_id_issued_at": c.CreatedAt.Unix(), "client_name": c.Name, "redirect_uris": c.Redirects,
+		"client_id": c.ID, "client_id_issued_at": c.CreatedAt.Unix(), "client_name": c.Name, "redirect_uris": c.RedirectURIs,
 		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"},
 		"response_types": []string{"code"},
 		"scope":          strings.Join(oauth.Scopes(), " "),
@@ -79,14 +79,14 @@ func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
 }
 
 // token issues tokens (RFC 6749, section 3.2).
-func (p *Handlers) token(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) token(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := readForm(w, r)
 	if !ok {
 		return
 	}
-	tokens, err := p.server.Exchange(r.Context(), client, form)
+	tokens, err := h.server.Exchange(r.Context(), client, form)
 	if err != nil {
-		p.reject(w, r, err)
+		h.reject(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -96,13 +96,13 @@ func (p *Handlers) token(w http.ResponseWriter, r *http.Request) {
 }
 
 // revoke revokes a token (RFC 7009). The response is the same for unknown tokens.
-func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := readForm(w, r)
 	if !ok {
 		return
 	}
-	if err := p.server.Revoke(r.Context(), client, form.Get("token")); err != nil {
-		p.reject(w, r, err)
+	if err := h.server.Revoke(r.Context(), client, form.Get("token")); err != nil {
+		h.reject(w, r, err)
 		return
 	}
 	w.WriteHeader(http.StatusOK)
@@ -117,7 +117,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool)
 		return nil, "", false
 	}
 	client := r.PostForm.Get("client_id")
-	if name, password, given := r.BasicAuth(); given {
+	if name, password, ok := r.BasicAuth(); ok {
 		clientID, err := url.QueryUnescape(name)
 		if err != nil || password != "" || client != "" && client != clientID {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token"`)
@@ -137,12 +137,12 @@ type rejection struct {
 }
 
 // reject writes err as an OAuth error.
-func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
+func (h *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 	var oauthErr *oauth.Error
-	f := apierr.FromError(p.AsUnavailable(r, err))
+	f := apierr.FromError(h.AsUnavailable(r, err))
 	switch {
 	case errors.As(err, &oauthErr):
-		p.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", oauthErr.Code, "why",
+		h.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", oauthErr.Code, "why",
 			oauthErr.Text)
 		writeJSON(w, http.StatusBadRequest, rejection{oauthErr.Code, oauthErr.Text})
 	case f.Code == apierr.RateLimited:
@@ -152,8 +152,8 @@ func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/time.Second)))
 		writeJSON(w, http.StatusServiceUnavailable, rejection{"temporarily_unavailable", f.Detail})
 	default:
-		if !shell.ClientGone(r) {
-			p.Log.ErrorContext(r.Context(), "OAuth request failed", "route", r.Pattern, "error", err)
+		if !shell.IsClientGone(r) {
+			h.Log.ErrorContext(r.Context(), "OAuth request failed", "route", r.Pattern, "error", err)
 		}
 		writeJSON(w, http.StatusInternalServerError, rejection{"server_error", "An error occurred on our side."})
 	}

@@ -28,59 +28,59 @@ var forwardedParams = []string{
 // authorize shows a client's request to a signed-in person. It validates the request before it asks the visitor to sign
 // in, so that clients learn of errors immediately. However, if client metadata must be fetched, the visitor has to sign
 // in first.
-func (p *Handlers) authorize(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) authorize(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RequestURI()) > shell.MaxNext {
-		p.ShowMessage(w, r, http.StatusRequestURITooLong, "Action not completed",
+		h.ShowMessage(w, r, http.StatusRequestURITooLong, "Action not completed",
 			"The app that sent you here sent a request that is too long. Contact its developer.")
 		return
 	}
 	request, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		p.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
+		h.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
 			"This link is invalid. Start again from the app you came from.")
 		return
 	}
 	signedIn := shell.VisitorOf(r.Context()) != nil
-	if !signedIn && p.server.IsMetadataURL(request.Get("client_id")) {
-		p.RequireSignIn(p.authorize)(w, r)
+	if !signedIn && h.server.IsMetadataURL(request.Get("client_id")) {
+		h.RequireSignIn(h.authorize)(w, r)
 		return
 	}
-	authReq, err := p.server.ParseRequest(r.Context(), p.Client(r), request)
+	authReq, err := h.server.ParseRequest(r.Context(), h.Client(r), request)
 	switch {
 	case err != nil:
-		p.rejectRequest(w, r, err)
+		h.rejectRequest(w, r, err)
 	case !signedIn:
-		p.RequireSignIn(p.authorize)(w, r)
+		h.RequireSignIn(h.authorize)(w, r)
 	default:
-		p.show(w, r, http.StatusOK, authReq, request, restoredSelection(request, p.SavedForm(r)), "")
+		h.show(w, r, http.StatusOK, authReq, request, restoredSelection(request, h.SavedForm(r)), "")
 	}
 }
 
 // rejectRequest shows why a request is invalid. It does not redirect to another host, because a redirect URI may have
 // been registered for phishing. Instead, it shows a link that returns the error to the client.
-func (p *Handlers) rejectRequest(w http.ResponseWriter, r *http.Request, err error) {
+func (h *Handlers) rejectRequest(w http.ResponseWriter, r *http.Request, err error) {
 	var redirectErr *oauth.RedirectError
 	switch {
 	case errors.As(err, &redirectErr) && redirectErr.Local():
 		http.Redirect(w, r, redirectErr.ResponseURL, http.StatusSeeOther)
 		return
 	case redirectErr != nil:
-		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Action not completed",
+		h.Show(w, r, http.StatusBadRequest, pages["turned"], "Action not completed",
 			invalidRequestPage{
-				redirectErr.Client.Name, redirectErr.RedirectHost(), p.T(r, locale.Key(redirectErr.Err.Text)),
+				redirectErr.Client.Name, redirectErr.RedirectHost(), h.T(r, locale.Key(redirectErr.Err.Text)),
 				template.URL(redirectErr.ResponseURL), //nolint:gosec // checkRedirect of package oauth allowed the scheme
 			})
 		return
 	}
 	f := apierr.FromError(err)
 	if f.IsServerError() {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
 	if f.Err != nil {
-		p.Log.WarnContext(r.Context(), "the metadata of an OAuth client is invalid", "error", f.Err)
+		h.Log.WarnContext(r.Context(), "the metadata of an OAuth client is invalid", "error", f.Err)
 	}
-	p.ShowText(w, r, shell.StatusOf(err), "Not allowed", p.Detail(r, err))
+	h.ShowText(w, r, shell.StatusOf(err), "Not allowed", h.Detail(r, err))
 }
 
 // invalidRequestPage is the page that explains why a client's request is invalid.
@@ -91,22 +91,22 @@ type invalidRequestPage struct {
 
 // selection is what a person selected on the page.
 type selection struct {
-	team  int64  // ID
-	level string // value of a levelOption
+	teamID int64  // ID
+	level  string // value of a levelOption
 }
 
 // capabilities returns the selected capabilities, limited to the available ones and to those that the person's role in
 // the selected team has. It returns an error text if the selection is invalid.
 func (s selection) capabilities(teams []teamOption, available []access.Capability) ([]access.Capability, locale.Key) {
-	at := slices.IndexFunc(teams, func(t teamOption) bool { return t.ID == s.team })
+	i := slices.IndexFunc(teams, func(t teamOption) bool { return t.ID == s.teamID })
 	switch {
-	case at < 0:
+	case i < 0:
 		return nil, "Select one of your teams."
-	case teams[at].Why != "":
-		return nil, teams[at].Why
+	case teams[i].Why != "":
+		return nil, teams[i].Why
 	}
 	granted := selectedCapabilities(available, s.level)
-	granted = slices.DeleteFunc(granted, func(g access.Capability) bool { return !slices.Contains(teams[at].capabilities, g) })
+	granted = slices.DeleteFunc(granted, func(c access.Capability) bool { return !slices.Contains(teams[i].capabilities, c) })
 	if len(granted) == 0 {
 		return nil, "Select what the app may do."
 	}
@@ -150,54 +150,54 @@ type levelOption struct {
 }
 
 // show shows the consent page with the previous selection, if any.
-func (p *Handlers) show(
+func (h *Handlers) show(
 	w http.ResponseWriter, r *http.Request, status int, authReq oauth.AuthorizationRequest, params url.Values,
 	previous selection, formErr locale.Key,
 ) {
 	v := shell.VisitorOf(r.Context())
-	if previous.team == 0 {
-		previous.team = v.Team.ID
+	if previous.teamID == 0 {
+		previous.teamID = v.Team.ID
 	}
-	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: p.T(r, formErr), Fields: fields(params)}
-	to, err := url.Parse(authReq.Redirect)
+	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: h.T(r, formErr), Fields: forwardedFields(params)}
+	redirectURI, err := url.Parse(authReq.Redirect)
 	if err != nil { // unreachable: the URI was validated before
-		p.ServerError(w, r, fmt.Errorf("parsing the redirect URI: %w", err))
+		h.ServerError(w, r, fmt.Errorf("parsing the redirect URI: %w", err))
 		return
 	}
-	out.Local, out.Own = to.Scheme == "http", to.Scheme != "http" && to.Scheme != "https"
+	out.Local, out.Own = redirectURI.Scheme == "http", redirectURI.Scheme != "http" && redirectURI.Scheme != "https"
 	if authReq.Client.IsSelfDescribed() {
-		if at, err := url.Parse(authReq.Client.ID); err == nil {
-			out.Source = at.Hostname()
+		if metadataURL, err := url.Parse(authReq.Client.ID); err == nil {
+			out.Source = metadataURL.Hostname()
 		}
 	}
 	var available []access.Capability
-	if out.Teams, available, err = p.teamOptions(r, v, authReq, previous.team); err != nil {
-		p.ServerError(w, r, err)
+	if out.Teams, available, err = h.teamOptions(r, v, authReq, previous.teamID); err != nil {
+		h.ServerError(w, r, err)
 		return
 	}
 	if out.Ready = len(available) > 0; out.Ready {
-		out.Levels = levelOptions(p.Language(r), available, previous.level)
+		out.Levels = levelOptions(h.Language(r), available, previous.level)
 	}
-	w.Header().Set("Content-Security-Policy", policy(to))
-	p.Show(w, r, status, pages["consent"], "Authorize an app", out)
+	w.Header().Set("Content-Security-Policy", policy(redirectURI))
+	h.Show(w, r, status, pages["consent"], "Authorize an app", out)
 }
 
 // policy returns a Content-Security-Policy that allows the browser to be redirected to the client after it submits the
 // form. Browsers apply form-action to every redirect that follows a form submission, and clients may redirect between
 // several hosts.
-func policy(to *url.URL) string {
+func policy(redirectURI *url.URL) string {
 	allowed := "form-action 'self' https:"
 	switch {
-	case to.Scheme == "https":
-	case to.Scheme == "http" && !strings.Contains(to.Hostname(), ":"):
-		allowed += " http://" + to.Host
+	case redirectURI.Scheme == "https":
+	case redirectURI.Scheme == "http" && !strings.Contains(redirectURI.Hostname(), ":"):
+		allowed += " http://" + redirectURI.Host
 	default: // the policy cannot express IPv6 addresses
-		allowed += " " + to.Scheme + ":"
+		allowed += " " + redirectURI.Scheme + ":"
 	}
-	return strings.Replace(shell.Policy, "form-action 'self'", allowed, 1)
+	return strings.Replace(shell.ContentSecurityPolicy, "form-action 'self'", allowed, 1)
 }
 
-func fields(params url.Values) []field {
+func forwardedFields(params url.Values) []field {
 	var out []field
 	for _, name := range forwardedParams {
 		for _, value := range params[name] {
@@ -209,28 +209,28 @@ func fields(params url.Values) []field {
 
 // teamOptions returns the person's teams, with the reasons why some cannot be selected. It also returns the requested
 // capabilities that the person can grant in at least one of the teams. The team with the ID selectedID is selected.
-func (p *Handlers) teamOptions(
+func (h *Handlers) teamOptions(
 	r *http.Request, v *shell.Visitor, authReq oauth.AuthorizationRequest, selectedID int64,
 ) ([]teamOption, []access.Capability, error) {
 	var out []teamOption
 	var available []access.Capability
 	for _, t := range v.Teams {
-		c := teamOption{
+		option := teamOption{
 			ID: t.ID, Name: t.Name, Role: roleNames[t.Role], Chosen: t.ID == selectedID,
-			capabilities: access.Within(authReq.Capabilities, t.Role),
+			capabilities: access.WithinRole(authReq.Capabilities, t.Role),
 		}
 		var err error
-		if c.Why, err = p.unavailableReason(r.Context(), t, authReq.Capabilities); err != nil {
+		if option.Why, err = h.unavailableReason(r.Context(), t, authReq.Capabilities); err != nil {
 			return nil, nil, err
 		}
-		if c.Why == "" {
-			available = append(available, c.capabilities...)
+		if option.Why == "" {
+			available = append(available, option.capabilities...)
 		}
-		out = append(out, c)
+		out = append(out, option)
 	}
-	available = access.Within(available, access.Owner) // sorts the capabilities and removes duplicates
+	available = access.WithinRole(available, access.Owner) // sorts the capabilities and removes duplicates
 	for i := range out {
-		out[i].MissingText = listMissing(p.Language(r), subtract(available, out[i].capabilities))
+		out[i].MissingText = listMissing(h.Language(r), subtract(available, out[i].capabilities))
 	}
 	selectTeam(out)
 	return out, available, nil
@@ -238,10 +238,10 @@ func (p *Handlers) teamOptions(
 
 // selectTeam selects the first available team unless an available team is already selected.
 func selectTeam(teams []teamOption) {
-	if slices.ContainsFunc(teams, func(c teamOption) bool { return c.Chosen && c.Why == "" }) {
+	if slices.ContainsFunc(teams, func(t teamOption) bool { return t.Chosen && t.Why == "" }) {
 		return
 	}
-	first := slices.IndexFunc(teams, func(c teamOption) bool { return c.Why == "" })
+	first := slices.IndexFunc(teams, func(t teamOption) bool { return t.Why == "" })
 	for i := range teams {
 		teams[i].Chosen = i == first
 	}
@@ -249,33 +249,33 @@ func selectTeam(teams []teamOption) {
 
 // unavailableReason returns the reason why a person with the role in t cannot authorize a client for that team, or ""
 // if they can.
-func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, requested []access.Capability) (locale.Key, error) {
+func (h *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, requested []access.Capability) (locale.Key, error) {
 	if t.Closed {
 		return "This team is closed.", nil
 	}
-	b, err := p.Teams.KeyGates(ctx, t.ID)
+	gates, err := h.Teams.KeyGates(ctx, t.ID)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("reading whether assistants are allowed: %w", err)
 	case t.Role == access.Client:
 		return "Clients of this team cannot connect apps and assistants.", nil
-	case b.NoKeys:
+	case gates.NoKeys:
 		return "This team’s plan does not include apps and assistants.", nil
-	case b.Off:
+	case gates.Off:
 		return "The owner has turned off API and tool access.", nil
-	case b.OwnerSuspended:
+	case gates.OwnerSuspended:
 		return "The owner’s account is suspended.", nil
-	case slices.Contains(b.Paused, access.PauseEverything) || slices.Contains(b.Paused, access.PauseAPI):
+	case slices.Contains(gates.Paused, access.PauseEverything) || slices.Contains(gates.Paused, access.PauseAPI):
 		return "The operator has paused apps and assistants.", nil
-	case len(access.Within(requested, t.Role)) == 0:
+	case len(access.WithinRole(requested, t.Role)) == 0:
 		return "Your role in this team has none of the requested permissions.", nil
 	}
 	return "", nil
 }
 
 // decide handles the submitted form: it denies the request, or grants the selected permissions.
-func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) decide(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	params := url.Values{}
@@ -284,55 +284,55 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 			params[name] = values
 		}
 	}
-	authReq, err := p.server.ParseRequest(r.Context(), p.Client(r), params)
+	authReq, err := h.server.ParseRequest(r.Context(), h.Client(r), params)
 	if err != nil {
-		p.rejectRequest(w, r, err)
+		h.rejectRequest(w, r, err)
 		return
 	}
 	if r.PostForm.Get("answer") != "allow" {
-		http.Redirect(w, r, p.server.Deny(authReq), http.StatusSeeOther)
+		http.Redirect(w, r, h.server.Deny(authReq), http.StatusSeeOther)
 		return
 	}
-	if !p.RecentlyAuthenticated(r.Context()) {
-		p.StepUp(w, r, authorizePath+"?"+params.Encode(), r.PostForm)
+	if !h.RecentlyAuthenticated(r.Context()) {
+		h.StepUp(w, r, authorizePath+"?"+params.Encode(), r.PostForm)
 		return
 	}
-	p.allow(w, r, authReq, params)
+	h.allow(w, r, authReq, params)
 }
 
 // restoredSelection returns the selection that the person made for this request before signing in again. It ignores a
 // form that was submitted for another request.
 func restoredSelection(request, form url.Values) selection {
-	if !slices.Equal(fields(request), fields(form)) {
+	if !slices.Equal(forwardedFields(request), forwardedFields(form)) {
 		return selection{}
 	}
-	return selectionIn(form)
+	return parseSelection(form)
 }
 
-// selectionIn returns the selection in a form.
-func selectionIn(form url.Values) selection {
+// parseSelection returns the selection in a form.
+func parseSelection(form url.Values) selection {
 	team, _ := strconv.ParseInt(form.Get("team"), 10, 64) // 0 if invalid; no team has that ID
 	return selection{team, form.Get("level")}
 }
 
 // allow grants the selected permissions that the person's role has.
-func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, authReq oauth.AuthorizationRequest, params url.Values) {
+func (h *Handlers) allow(w http.ResponseWriter, r *http.Request, authReq oauth.AuthorizationRequest, params url.Values) {
 	v := shell.VisitorOf(r.Context())
-	selected := selectionIn(r.PostForm)
-	teams, available, err := p.teamOptions(r, v, authReq, selected.team)
+	selected := parseSelection(r.PostForm)
+	teams, available, err := h.teamOptions(r, v, authReq, selected.teamID)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
 	granted, formErr := selected.capabilities(teams, available)
 	if formErr != "" {
-		p.show(w, r, http.StatusUnprocessableEntity, authReq, params, selected, formErr)
+		h.show(w, r, http.StatusUnprocessableEntity, authReq, params, selected, formErr)
 		return
 	}
-	next, err := p.server.Allow(r.Context(), authReq,
-		oauth.Consent{Team: selected.team, Person: v.ID, Capabilities: granted, OneFactor: !p.HasTwoFactors(r.Context())})
+	next, err := h.server.Allow(r.Context(), authReq,
+		oauth.Consent{Team: selected.teamID, Person: v.ID, Capabilities: granted, OneFactor: !h.HasTwoFactors(r.Context())})
 	if err != nil {
-		p.rejectRequest(w, r, err)
+		h.rejectRequest(w, r, err)
 		return
 	}
 	http.Redirect(w, r, next, http.StatusSeeOther)

@@ -51,11 +51,11 @@ func levelOptions(l *locale.Language, available []access.Capability, selectedVal
 	var out []levelOption
 	hasExactLevel := false
 	for _, level := range access.Levels() {
-		of := levelCapabilities(level)
-		if len(subtract(of, available)) > 0 {
+		capabilities := levelCapabilities(level)
+		if len(subtract(capabilities, available)) > 0 {
 			continue
 		}
-		hasExactLevel = hasExactLevel || len(of) == len(available)
+		hasExactLevel = hasExactLevel || len(capabilities) == len(available)
 		out = append(out, levelOption{Value: string(level), Name: levelTexts[level][0], Description: l.T(levelTexts[level][1])})
 	}
 	switch {
@@ -78,12 +78,12 @@ func levelOptions(l *locale.Language, available []access.Capability, selectedVal
 // editorCapabilities lists the capabilities of editors.
 var editorCapabilities = []access.Capability{access.Read, access.Write, access.Publish}
 
-func selectLevel(out []levelOption, selectedValue string) {
-	at := slices.IndexFunc(out, func(o levelOption) bool { return o.Value == selectedValue })
-	if at < 0 {
-		at = max(0, slices.IndexFunc(out, func(o levelOption) bool { return o.Value == string(access.Drafts) }))
+func selectLevel(options []levelOption, selectedValue string) {
+	i := slices.IndexFunc(options, func(o levelOption) bool { return o.Value == selectedValue })
+	if i < 0 {
+		i = max(0, slices.IndexFunc(options, func(o levelOption) bool { return o.Value == string(access.Drafts) }))
 	}
-	out[at].Chosen = true
+	options[i].Chosen = true
 }
 
 // selectedCapabilities returns the capabilities of the option whose value is level, or nil if levelOptions does not
@@ -92,8 +92,8 @@ func selectedCapabilities(available []access.Capability, level string) []access.
 	if len(available) == 0 {
 		return nil
 	}
-	offered := levelOptions(locale.English, available, "")
-	if !slices.ContainsFunc(offered, func(o levelOption) bool { return o.Value == level }) {
+	options := levelOptions(locale.English, available, "")
+	if !slices.ContainsFunc(options, func(o levelOption) bool { return o.Value == level }) {
 		return nil
 	}
 	if level == allLevel {
@@ -104,7 +104,9 @@ func selectedCapabilities(available []access.Capability, level string) []access.
 
 // levelCapabilities returns the capabilities of a level. It computes them for the owner's role, which allows all
 // capabilities.
-func levelCapabilities(l access.Level) []access.Capability { return access.Effective(l, access.Owner) }
+func levelCapabilities(l access.Level) []access.Capability {
+	return access.EffectiveCapabilities(l, access.Owner)
+}
 
 // subtract returns the capabilities that are not in others.
 func subtract(capabilities, others []access.Capability) []access.Capability {
@@ -124,12 +126,12 @@ func listMissing(l *locale.Language, capabilities []access.Capability) string {
 }
 
 func join(
-	l *locale.Language, capabilities []access.Capability, words map[access.Capability]locale.Key, separator string,
+	l *locale.Language, capabilities []access.Capability, texts map[access.Capability]locale.Key, separator string,
 	lastFormat locale.Key,
 ) string {
 	var parts []string
 	for _, c := range capabilities {
-		parts = append(parts, l.T(words[c]))
+		parts = append(parts, l.T(texts[c]))
 	}
 	if len(parts) < 2 {
 		return strings.Join(parts, "")

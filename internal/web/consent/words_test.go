@@ -65,11 +65,11 @@ func TestWords(t *testing.T) {
 func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		asked := access.Within(rapid.SliceOf(rapid.SampledFrom(access.Capabilities())).Draw(t, "asked"), access.Owner)
+		asked := access.WithinRole(rapid.SliceOf(rapid.SampledFrom(access.Capabilities())).Draw(t, "asked"), access.Owner)
 		var teams []teamOption
 		var able []access.Capability
 		for i, role := range rapid.SliceOfN(rapid.SampledFrom(access.Roles()), 1, 4).Draw(t, "roles") {
-			c := teamOption{ID: int64(i + 1), Role: locale.Key(role), capabilities: access.Within(asked, role)}
+			c := teamOption{ID: int64(i + 1), Role: locale.Key(role), capabilities: access.WithinRole(asked, role)}
 			if len(c.capabilities) == 0 || rapid.Bool().Draw(t, "closed") {
 				c.Why = "closed"
 			} else {
@@ -79,14 +79,14 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 		}
 		was := selection{rapid.Int64Range(0, 5).
 			Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", allLevel, "other"}).Draw(t, "level")}
-		granted, formErr := was.capabilities(teams, access.Within(able, access.Owner))
+		granted, formErr := was.capabilities(teams, access.WithinRole(able, access.Owner))
 		if (formErr == "") != (len(granted) > 0) {
 			t.Fatalf("%v and %q", granted, formErr)
 		}
 		if formErr != "" {
 			return
 		}
-		at := teams[was.team-1]
+		at := teams[was.teamID-1]
 		if at.Why != "" || len(subtract(granted, at.capabilities)) > 0 || len(subtract(granted, asked)) > 0 {
 			t.Fatalf("%+v: granted %v of %v", at, granted, asked)
 		}

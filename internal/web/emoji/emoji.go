@@ -9,16 +9,16 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// english lists the emoji, one per line. Each line contains the emoji, its name and, after a comma, more search words.
+// englishList lists the emoji, one per line. Each line contains the emoji, its name and, after a comma, more search words.
 // A line "# name" begins a category.
 //
 //go:embed emoji.txt
-var english string
+var englishList string
 
-// german lists the German names and search words of the emoji, in the same format but without categories.
+// germanList lists the German names and search words of the emoji, in the same format but without categories.
 //
 //go:embed emoji.de.txt
-var german string
+var germanList string
 
 // Category is a category of emoji.
 type Category struct {
@@ -39,7 +39,7 @@ var CategoryNames = map[string]locale.Key{
 // categories returns the picker's emoji with English names.
 var categories = sync.OnceValue(func() []Category {
 	var out []Category
-	for line := range strings.Lines(english) {
+	for line := range strings.Lines(englishList) {
 		text, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if text == "#" {
 			out = append(out, Category{Name: name})
@@ -55,7 +55,7 @@ var categories = sync.OnceValue(func() []Category {
 // germanNames maps each emoji to its German name and search words, separated by commas.
 var germanNames = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	for line := range strings.Lines(german) {
+	for line := range strings.Lines(germanList) {
 		text, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		out[text] = name
 	}

@@ -18,43 +18,43 @@ type leaveView struct {
 	Error string
 }
 
-// leaveViewOf returns the page for the team in the path, or not_found if the visitor does not belong to it.
-func leaveViewOf(r *http.Request) (leaveView, error) {
+// newLeaveView returns the page for the team in the path, or not_found if the visitor does not belong to it.
+func newLeaveView(r *http.Request) (leaveView, error) {
 	v := shell.VisitorOf(r.Context())
 	id, err := shell.PathID(r, "team")
 	if err != nil {
 		return leaveView{}, err
 	}
-	found := shell.TeamOrFirst(v.Account, id)
-	if found.ID != id {
+	ownTeam := shell.TeamOrFirst(v.Account, id)
+	if ownTeam.ID != id {
 		return leaveView{}, apierr.ItemNotFound()
 	}
-	return leaveView{OwnTeam: found, Only: len(v.Teams) == 1, Owner: found.Role == access.Owner}, nil
+	return leaveView{OwnTeam: ownTeam, Only: len(v.Teams) == 1, Owner: ownTeam.Role == access.Owner}, nil
 }
 
-func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request) {
-	view, err := leaveViewOf(r)
+func (h *Handlers) leavePage(w http.ResponseWriter, r *http.Request) {
+	view, err := newLeaveView(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["leave"], "Leave team", view)
+	h.Show(w, r, http.StatusOK, pages["leave"], "Leave team", view)
 }
 
-func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
-	view, err := leaveViewOf(r)
+func (h *Handlers) leave(w http.ResponseWriter, r *http.Request) {
+	view, err := newLeaveView(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	if err := p.erasure.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
+	if err := h.erasure.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
+		if formErr, ok := h.FormErrorOf(w, r, err, nil); ok {
 			view.Error = formErr.Text
-			p.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave team", view)
+			h.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave team", view)
 		}
 		return
 	}
-	p.Flash(r, "You left the team.")
+	h.Flash(r, "You left the team.")
 	shell.Redirect(w, r, "/account")
 }
 
@@ -72,45 +72,45 @@ type personView struct {
 	Error string
 }
 
-func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
-	p.showPerson(w, r, http.StatusOK, "", p.SavedForm(r).Get("email"))
+func (h *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
+	h.showPerson(w, r, http.StatusOK, "", h.SavedForm(r).Get("email"))
 }
 
-func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int, formErr, email string) {
+func (h *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int, formErr, email string) {
 	view := personView{Error: formErr, Email: email}
 	for _, t := range shell.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
-			contents, err := p.erasure.CountContents(r.Context(), t.ID)
+			contents, err := h.erasure.CountContents(r.Context(), t.ID)
 			if err != nil {
-				p.ShowError(w, r, err)
+				h.ShowError(w, r, err)
 				return
 			}
 			view.Owned = append(view.Owned, ownedTeam{t, contents.Members - 1})
 		}
 	}
-	p.Show(w, r, status, pages["person"], "Delete your account", view)
+	h.Show(w, r, status, pages["person"], "Delete your account", view)
 }
 
-func (p *Handlers) deletePerson(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) deletePerson(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
 	err := error(apierr.Invalid(apierr.NotAllowedValue, "email",
 		"This is not your email address. Enter it as shown above."))
 	if r.PostForm.Get("email") == v.Email {
-		err = p.erasure.DeletePerson(r.Context(), v.ID)
+		err = h.erasure.DeletePerson(r.Context(), v.ID)
 	}
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showPerson(w, r, shell.StatusOf(err), formErr.Text, r.PostForm.Get("email"))
+		if formErr, ok := h.FormErrorOf(w, r, err, nil); ok {
+			h.showPerson(w, r, shell.StatusOf(err), formErr.Text, r.PostForm.Get("email"))
 		}
 		return
 	}
-	if err := p.SignOut(r.Context()); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.SignOut(r.Context()); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.ShowMessage(w, r.WithContext(r.Context()), http.StatusOK, "Your account was deleted",
+	h.ShowMessage(w, r.WithContext(r.Context()), http.StatusOK, "Your account was deleted",
 		"Only an anonymous number remains in the records of your former teams.")
 }

@@ -43,11 +43,11 @@ type Handlers struct{ *shell.Shell }
 func New(sh *shell.Shell) *Handlers { return &Handlers{sh} }
 
 // Routes returns the routes of the pages, which are public.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET " + Path, Audience: shell.Anyone, Handler: p.contents, AllowsOneFactor: true},
-		{Pattern: "GET " + Path + "/{name...}", Audience: shell.Anyone, Handler: p.guide, AllowsOneFactor: true},
-		{Pattern: "GET /docs/{name...}", Audience: shell.Anyone, Handler: p.redirectToGuide, AllowsOneFactor: true},
+		{Pattern: "GET " + Path, Audience: shell.Anyone, Handler: h.contents, AllowsOneFactor: true},
+		{Pattern: "GET " + Path + "/{name...}", Audience: shell.Anyone, Handler: h.guide, AllowsOneFactor: true},
+		{Pattern: "GET /docs/{name...}", Audience: shell.Anyone, Handler: h.redirectToGuide, AllowsOneFactor: true},
 	}
 }
 
@@ -63,8 +63,8 @@ type guideView struct {
 }
 
 // Shows reports whether the list next to the page shows the guides of a section.
-func (s guideView) Shows(section docsite.Section) bool {
-	return s.Page != nil && s.Page.Section == section.Title
+func (v guideView) Shows(section docsite.Section) bool {
+	return v.Page != nil && v.Page.Section == section.Title
 }
 
 // Search returns the parts of the guides that match a query. It returns nil if the query is empty.
@@ -80,54 +80,54 @@ func Search(query string) ([]docsite.Result, error) {
 }
 
 // contents shows all guides, or the results of a search.
-func (p *Handlers) contents(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) contents(w http.ResponseWriter, r *http.Request) {
 	docSite, err := site()
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	s := guideView{Sections: docSite.Sections, Query: strings.TrimSpace(r.URL.Query().Get("q"))}
-	if len(s.Query) > maxQuery {
-		s.Query = strings.ToValidUTF8(s.Query[:maxQuery], "")
+	view := guideView{Sections: docSite.Sections, Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	if len(view.Query) > maxQuery {
+		view.Query = strings.ToValidUTF8(view.Query[:maxQuery], "")
 	}
-	if s.Results, err = docSite.Search(s.Query); err != nil {
-		p.ServerError(w, r, err)
+	if view.Results, err = docSite.Search(view.Query); err != nil {
+		h.ServerError(w, r, err)
 		return
 	}
-	p.ShowStable(w, r, pages["contents"], "Guides", s)
+	h.ShowStable(w, r, pages["contents"], "Guides", view)
 }
 
-func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) guide(w http.ResponseWriter, r *http.Request) {
 	docSite, err := site()
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
 	page := docSite.Page(r.PathValue("name"))
 	if page == nil {
-		p.redirectToGuide(w, r)
+		h.redirectToGuide(w, r)
 		return
 	}
 	content, err := page.Content()
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	s := guideView{Sections: docSite.Sections, Page: page, Body: content.HTML}
+	view := guideView{Sections: docSite.Sections, Page: page, Body: content.HTML}
 	for _, part := range content.Parts {
 		if part.Level == 2 {
-			s.Parts = append(s.Parts, part)
+			view.Parts = append(view.Parts, part)
 		}
 	}
-	p.ShowStable(w, r, pages["guide"], page.Title+" · Guides", s)
+	h.ShowStable(w, r, pages["guide"], page.Title+" · Guides", view)
 }
 
 // redirectToGuide redirects requests for the file name of a guide to the guide. For other names, it shows "not found"
 // with a list of all guides.
-func (p *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
 	docSite, err := site()
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
 	name := strings.Trim(r.PathValue("name"), "/")
@@ -140,7 +140,7 @@ func (p *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
 	case docSite.Page(name) != nil:
 		http.Redirect(w, r, Path+"/"+name, http.StatusMovedPermanently) //nolint:gosec // the name of a guide
 	default:
-		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", guideView{Sections: docSite.Sections,
+		h.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", guideView{Sections: docSite.Sections,
 			MissingPath: r.URL.Path})
 	}
 }

@@ -52,36 +52,36 @@ const (
 	maxMatches  = 100  // maximum number of lists of each kind that a search shows
 )
 
-func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) listPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := allView{
 		Scope: q.Get("scope"), Platform: q.Get("platform"), Query: strings.TrimSpace(q.Get("q")),
 		CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers),
 	}
-	lists, err := p.listsOf(r, &v)
+	lists, err := h.listsOf(r, &v)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	call, err := p.NewCall(r, "hashtag_lists")
+	call, err := h.NewCall(r, "hashtag_lists")
 	if err == nil && v.Query != "" {
 		in := list.ListInput{Scope: v.Scope, Platform: v.Platform}
-		lists, err = p.lists.Search(r.Context(), call.TeamID, in, v.Query, maxMatches)
+		lists, err = h.lists.Search(r.Context(), call.TeamID, in, v.Query, maxMatches)
 		v.Pager = pager{}
 	}
 	if err == nil {
-		err = p.group(r.Context(), &v, lists, call)
+		err = h.groupLists(r.Context(), &v, lists, call)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["all"], "Hashtags", v)
+	h.Show(w, r, http.StatusOK, pages["all"], "Hashtags", v)
 }
 
 // listsOf returns a page of lists that match the filters, and sets the pager. It returns an error if a filter is
 // invalid.
-func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry, error) {
+func (h *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry, error) {
 	args := operation.Arguments{"limit": int64(50)}
 	query := url.Values{}
 	for name, value := range map[string]string{"scope": v.Scope, "platform": v.Platform} {
@@ -93,7 +93,7 @@ func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
 		args["cursor"], v.Pager.First = cursor, "/hashtags?"+query.Encode()
 	}
-	outcome, err := p.Do(r, "list_hashtag_lists", args)
+	outcome, err := h.Do(r, "list_hashtag_lists", args)
 	if err != nil {
 		return nil, err
 	}
@@ -106,24 +106,24 @@ func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry
 }
 
 // group sorts lists into the team's lists, ready-made lists in the team's language, and other ready-made lists.
-func (p *Handlers) group(ctx context.Context, v *allView, lists []list.HashtagListEntry, call operation.Call) error {
+func (h *Handlers) groupLists(ctx context.Context, v *allView, lists []list.HashtagListEntry, call operation.Call) error {
 	limit := maxSamples
 	if v.Query != "" {
 		limit = maxSearched
 	}
-	samples, err := p.lists.Samples(ctx, call.TeamID, lists, limit)
+	samples, err := h.lists.Samples(ctx, call.TeamID, lists, limit)
 	if err != nil {
 		return err
 	}
 	for _, e := range lists {
-		one := cardOf(e, samples[e.ID], strings.TrimPrefix(v.Query, "#"))
+		c := cardOf(e, samples[e.ID], strings.TrimPrefix(v.Query, "#"))
 		switch {
 		case !e.ReadyMade:
-			v.Own = append(v.Own, one)
-		case p.lists.IsReadyMadeIn(e.ID, call.Language):
-			v.Ready = append(v.Ready, one)
+			v.Own = append(v.Own, c)
+		case h.lists.IsReadyMadeIn(e.ID, call.Language):
+			v.Ready = append(v.Ready, c)
 		default:
-			v.OtherLanguage = append(v.OtherLanguage, one)
+			v.OtherLanguage = append(v.OtherLanguage, c)
 		}
 	}
 	byName := func(a, b card) int { return strings.Compare(a.Name, b.Name) }

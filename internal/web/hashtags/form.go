@@ -47,16 +47,16 @@ func (v formView) Custom(name string) string {
 	return customValue(v.Fields, name, colors)
 }
 
-func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
-	offered, err := p.suggest(r)
+func (h *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
+	suggestions, err := h.suggest(r)
 	if err != nil { // the form works without suggestions
-		p.Log.WarnContext(r.Context(), "suggesting hashtags for a new list failed", "error", err)
+		h.Log.WarnContext(r.Context(), "suggesting hashtags for a new list failed", "error", err)
 	}
-	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: p.SavedForm(r), Suggestions: offered})
+	h.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: h.SavedForm(r), Suggestions: suggestions})
 }
 
-func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxForm) {
+func (h *Handlers) create(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadLongForm(w, r, maxForm) {
 		return
 	}
 	args := operation.Arguments{"name": r.PostForm.Get("name")}
@@ -68,19 +68,19 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	if tags := parseHashtags(r.PostForm.Get("hashtags")); len(tags) > 0 {
 		args["hashtags"] = tags
 	}
-	created, err := p.changeList(r, "create_hashtag_list", args)
+	change, err := h.changeList(r, "create_hashtag_list", args)
 	if err != nil {
-		p.showFormError(w, r, 0, err)
+		h.showFormError(w, r, 0, err)
 		return
 	}
-	l := p.Language(r)
-	p.FlashText(r, l.T("The list was created.")+" "+changeText(l, created))
-	shell.Redirect(w, r, pathOf(created.ID))
+	l := h.Language(r)
+	h.FlashText(r, l.T("The list was created.")+" "+changeText(l, change))
+	shell.Redirect(w, r, pathOf(change.ID))
 }
 
 // changeList runs an operation that changes a list.
-func (p *Handlers) changeList(r *http.Request, tool string, args operation.Arguments) (list.HashtagListChange, error) {
-	outcome, err := p.Do(r, tool, args)
+func (h *Handlers) changeList(r *http.Request, op string, args operation.Arguments) (list.HashtagListChange, error) {
+	outcome, err := h.Do(r, op, args)
 	if err != nil {
 		return list.HashtagListChange{}, err
 	}
@@ -88,42 +88,42 @@ func (p *Handlers) changeList(r *http.Request, tool string, args operation.Argum
 }
 
 // showFormError shows the form again with its input and the error.
-func (p *Handlers) showFormError(w http.ResponseWriter, r *http.Request, id int64, err error) {
-	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{ID: id, Fields: r.PostForm, Error: formErr})
+func (h *Handlers) showFormError(w http.ResponseWriter, r *http.Request, id int64, err error) {
+	if formErr, ok := h.FormErrorOf(w, r, err, fieldNames); ok {
+		h.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{ID: id, Fields: r.PostForm, Error: formErr})
 	}
 }
 
-func (p *Handlers) editPage(w http.ResponseWriter, req listRequest) {
-	l, err := p.fullList(req.Request, req.list)
+func (h *Handlers) editPage(w http.ResponseWriter, req listRequest) {
+	l, err := h.readList(req.Request, req.list)
 	switch {
 	case err != nil:
-		p.switchTeam(w, req.Request, err, req.list)
+		h.switchTeam(w, req.Request, err, req.list)
 	case l.ReadyMade:
-		p.ShowMessage(w, req.Request, http.StatusUnprocessableEntity, "Action not completed",
+		h.ShowMessage(w, req.Request, http.StatusUnprocessableEntity, "Action not completed",
 			"Ready-made lists cannot be changed. Copy the list to change it.")
 	default:
-		fields := p.SavedForm(req.Request)
+		fields := h.SavedForm(req.Request)
 		if fields == nil {
 			fields = url.Values{"name": {l.Name}, "color": {l.Color}, "icon": {l.Icon}}
 		}
-		p.ShowTitled(w, req.Request, http.StatusOK, pages["form"], p.T(req.Request, "Change %s", l.Name),
+		h.ShowTitled(w, req.Request, http.StatusOK, pages["form"], h.T(req.Request, "Change %s", l.Name),
 			formView{ID: req.list, Fields: fields})
 	}
 }
 
-func (p *Handlers) change(w http.ResponseWriter, req listRequest) {
-	if !p.ReadForm(w, req.Request) {
+func (h *Handlers) change(w http.ResponseWriter, req listRequest) {
+	if !h.ReadForm(w, req.Request) {
 		return
 	}
 	selected := func(name string) *string { return new(selectedValue(req.PostForm, name)) }
-	_, err := p.lists.Change(req.Context(), req.call.TeamID, req.actor(), req.list,
+	_, err := h.lists.Change(req.Context(), req.call.TeamID, req.actor(), req.list,
 		list.Change{Name: selected("name"), Color: selected("color"), Icon: selected("icon")})
 	if err != nil {
-		p.showFormError(w, req.Request, req.list, err)
+		h.showFormError(w, req.Request, req.list, err)
 		return
 	}
-	p.Flash(req.Request, "The list was saved.")
+	h.Flash(req.Request, "The list was saved.")
 	shell.Redirect(w, req.Request, pathOf(req.list))
 }
 
@@ -134,24 +134,24 @@ type deleteView struct {
 	Size int64
 }
 
-func (p *Handlers) deletePage(w http.ResponseWriter, req listRequest) {
-	l, err := p.fullList(req.Request, req.list)
+func (h *Handlers) deletePage(w http.ResponseWriter, req listRequest) {
+	l, err := h.readList(req.Request, req.list)
 	switch {
 	case err != nil:
-		p.switchTeam(w, req.Request, err, req.list)
+		h.switchTeam(w, req.Request, err, req.list)
 	case l.ReadyMade:
-		p.ShowMessage(w, req.Request, http.StatusUnprocessableEntity, "Action not completed",
+		h.ShowMessage(w, req.Request, http.StatusUnprocessableEntity, "Action not completed",
 			"Ready-made lists are part of the service and cannot be deleted.")
 	default:
-		p.Show(w, req.Request, http.StatusOK, pages["delete"], "Delete a hashtag list", deleteView{l.ID, l.Name, l.Size})
+		h.Show(w, req.Request, http.StatusOK, pages["delete"], "Delete a hashtag list", deleteView{l.ID, l.Name, l.Size})
 	}
 }
 
-func (p *Handlers) delete(w http.ResponseWriter, req listRequest) {
-	if err := p.lists.Delete(req.Context(), req.call.TeamID, req.actor(), req.list); err != nil {
-		p.ShowError(w, req.Request, err)
+func (h *Handlers) delete(w http.ResponseWriter, req listRequest) {
+	if err := h.lists.Delete(req.Context(), req.call.TeamID, req.actor(), req.list); err != nil {
+		h.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(req.Request, "The hashtag list was deleted.")
+	h.Flash(req.Request, "The hashtag list was deleted.")
 	shell.Redirect(w, req.Request, "/hashtags")
 }

@@ -37,25 +37,25 @@ func New(sh *shell.Shell, lists *list.Service, jobs *job.Store) *Handlers {
 }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /hashtags", Audience: shell.Members, Handler: p.all},
-		{Pattern: "GET /hashtags/new", Audience: shell.Writers, Handler: p.newPage},
-		{Pattern: "POST /hashtags/new", Audience: shell.Writers, Handler: p.create, RestoresForm: true},
-		{Pattern: "GET /hashtags/search", Audience: shell.Members, Handler: p.searchPage},
-		{Pattern: "POST /hashtags/search", Audience: shell.Spenders, Handler: p.search},
-		{Pattern: "POST /hashtags/search/add", Audience: shell.Writers, Handler: p.addResults},
-		{Pattern: "GET /hashtags/{id}", Audience: shell.Members, Handler: p.page},
-		{Pattern: "GET /hashtags/{id}/use", Audience: shell.Writers, Handler: p.use},
-		{Pattern: "GET /hashtags/{id}/text", Audience: shell.Members, Handler: p.text},
-		{Pattern: "POST /hashtags/{id}/add", Audience: shell.Writers, Handler: p.withList(
-			p.add), RestoresForm: true, Page: "/hashtags/{id}"},
-		{Pattern: "POST /hashtags/{id}/remove", Audience: shell.Writers, Handler: p.withList(p.remove)},
-		{Pattern: "POST /hashtags/{id}/copy", Audience: shell.Writers, Handler: p.withList(p.copyList)},
-		{Pattern: "GET /hashtags/{id}/edit", Audience: shell.Writers, Handler: p.withList(p.editPage)},
-		{Pattern: "POST /hashtags/{id}/edit", Audience: shell.Writers, Handler: p.withList(p.change), RestoresForm: true},
-		{Pattern: "GET /hashtags/{id}/delete", Audience: shell.Writers, Handler: p.withList(p.deletePage)},
-		{Pattern: "POST /hashtags/{id}/delete", Audience: shell.Writers, Handler: p.withList(p.delete)},
+		{Pattern: "GET /hashtags", Audience: shell.Members, Handler: h.listPage},
+		{Pattern: "GET /hashtags/new", Audience: shell.Writers, Handler: h.newPage},
+		{Pattern: "POST /hashtags/new", Audience: shell.Writers, Handler: h.create, RestoresForm: true},
+		{Pattern: "GET /hashtags/search", Audience: shell.Members, Handler: h.searchPage},
+		{Pattern: "POST /hashtags/search", Audience: shell.Spenders, Handler: h.search},
+		{Pattern: "POST /hashtags/search/add", Audience: shell.Writers, Handler: h.addResults},
+		{Pattern: "GET /hashtags/{id}", Audience: shell.Members, Handler: h.page},
+		{Pattern: "GET /hashtags/{id}/use", Audience: shell.Writers, Handler: h.use},
+		{Pattern: "GET /hashtags/{id}/text", Audience: shell.Members, Handler: h.text},
+		{Pattern: "POST /hashtags/{id}/add", Audience: shell.Writers, Handler: h.withList(
+			h.add), RestoresForm: true, Page: "/hashtags/{id}"},
+		{Pattern: "POST /hashtags/{id}/remove", Audience: shell.Writers, Handler: h.withList(h.remove)},
+		{Pattern: "POST /hashtags/{id}/copy", Audience: shell.Writers, Handler: h.withList(h.copyList)},
+		{Pattern: "GET /hashtags/{id}/edit", Audience: shell.Writers, Handler: h.withList(h.editPage)},
+		{Pattern: "POST /hashtags/{id}/edit", Audience: shell.Writers, Handler: h.withList(h.change), RestoresForm: true},
+		{Pattern: "GET /hashtags/{id}/delete", Audience: shell.Writers, Handler: h.withList(h.deletePage)},
+		{Pattern: "POST /hashtags/{id}/delete", Audience: shell.Writers, Handler: h.withList(h.delete)},
 	}
 }
 
@@ -71,28 +71,28 @@ type listRequest struct {
 func (req listRequest) actor() auditlog.Actor { return auditlog.NewActor(req.call) }
 
 // withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who may not write.
-func (p *Handlers) withList(do func(http.ResponseWriter, listRequest)) http.HandlerFunc {
+func (h *Handlers) withList(next func(http.ResponseWriter, listRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		call, err := p.NewCall(r, "hashtag_lists")
+		call, err := h.NewCall(r, "hashtag_lists")
 		if err == nil {
 			err = call.Require(access.Write)
 		}
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		do(w, listRequest{r, call, id})
+		next(w, listRequest{r, call, id})
 	}
 }
 
-// fullList returns a list with all its hashtags.
-func (p *Handlers) fullList(r *http.Request, id int64) (list.HashtagList, error) {
-	outcome, err := p.Do(r, "get_hashtag_list", operation.Arguments{"list_id": id})
+// readList returns a list with all its hashtags.
+func (h *Handlers) readList(r *http.Request, id int64) (list.HashtagList, error) {
+	outcome, err := h.Do(r, "get_hashtag_list", operation.Arguments{"list_id": id})
 	if err != nil {
 		return list.HashtagList{}, err
 	}
@@ -101,9 +101,9 @@ func (p *Handlers) fullList(r *http.Request, id int64) (list.HashtagList, error)
 
 // switchTeam handles an error for a page of a list. If a GET failed with not_found, but the list belongs to another of
 // the person's teams, it switches to that team and redirects to the requested page. Otherwise it shows an error page.
-func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-		return p.lists.FindTeam(ctx, id, teams)
+func (h *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
+	h.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		return h.lists.FindTeam(ctx, id, teams)
 	})
 }
 

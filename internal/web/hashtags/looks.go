@@ -93,9 +93,9 @@ func iconPath(token string) string {
 	if name, filled := strings.CutSuffix(token, "-fill"); filled {
 		token = name + "-line"
 	}
-	for _, one := range slices.Concat(icons, brandIcons) {
-		if one.Value == token {
-			return one.Path
+	for _, icon := range slices.Concat(icons, brandIcons) {
+		if icon.Value == token {
+			return icon.Path
 		}
 	}
 	return icons[0].Path
@@ -115,7 +115,7 @@ func selectedValue(form url.Values, name string) string {
 // customValue returns the color or icon in a form if it is not in offered, or "".
 func customValue(form url.Values, name string, offered []appearance) string {
 	value := selectedValue(form, name)
-	if slices.ContainsFunc(offered, func(one appearance) bool { return one.Value == value }) {
+	if slices.ContainsFunc(offered, func(a appearance) bool { return a.Value == value }) {
 		return ""
 	}
 	return value

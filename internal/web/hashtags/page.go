@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// perPage is the number of hashtags per page.
+// notificationsPerPage is the number of hashtags per page.
 const perPage = 100
 
 // view is the page of a list or of one of its subcategories.
@@ -120,16 +120,16 @@ func sortKey(n *float64) float64 {
 	return *n
 }
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.show(w, r, id, http.StatusOK, p.SavedForm(r), shell.FormError{})
+	h.show(w, r, id, http.StatusOK, h.SavedForm(r), shell.FormError{})
 }
 
-func (p *Handlers) show(
+func (h *Handlers) show(
 	w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, formErr shell.FormError,
 ) {
 	q := r.URL.Query()
@@ -138,27 +138,27 @@ func (p *Handlers) show(
 		Fields: fields, Error: formErr, Removed: q.Get("removed"), RemovedFrom: q.Get("from"),
 	}
 	v.Page, _ = strconv.Atoi(q.Get("page")) // an invalid number selects the first page
-	if err := p.fill(r, id, v); err != nil {
-		p.switchTeam(w, r, err, id)
+	if err := h.readPage(r, id, v); err != nil {
+		h.switchTeam(w, r, err, id)
 		return
 	}
-	p.ShowTitled(w, r, status, pages["list"], v.Name, v)
+	h.ShowTitled(w, r, status, pages["list"], v.Name, v)
 }
 
 // fill reads the requested page of the list. To sort by a number, it reads the whole list.
-func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
+func (h *Handlers) readPage(r *http.Request, id int64, v *view) error {
 	var l list.HashtagList
 	var err error
 	if order := orders[v.Sort]; order != nil {
-		if l, err = p.fullList(r, id); err != nil {
+		if l, err = h.readList(r, id); err != nil {
 			return err
 		}
 		slices.SortStableFunc(l.Hashtags, order)
 		l.Hashtags = v.pageOf(l.Hashtags)
 	} else {
 		var call operation.Call
-		if call, err = p.NewCall(r, "hashtag_lists"); err == nil {
-			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.paginate)
+		if call, err = h.NewCall(r, "hashtag_lists"); err == nil {
+			l, err = h.lists.Select(r.Context(), call.TeamID, id, v.paginate)
 		}
 	}
 	v.HashtagListEntry, v.Shown = l.HashtagListEntry, l.Hashtags
@@ -214,32 +214,32 @@ func (v *view) setPager() {
 	}
 }
 
-func (p *Handlers) add(w http.ResponseWriter, req listRequest) {
-	if !p.ReadLongForm(w, req.Request, maxForm) {
+func (h *Handlers) add(w http.ResponseWriter, req listRequest) {
+	if !h.ReadLongForm(w, req.Request, maxForm) {
 		return
 	}
 	args := operation.Arguments{"list_id": req.list, "hashtags": parseHashtags(req.PostForm.Get("hashtags"))}
 	if s := req.PostForm.Get("subcategory"); s != "" {
 		args["subcategory"] = s
 	}
-	c, err := p.changeList(req.Request, "add_hashtags", args)
+	c, err := h.changeList(req.Request, "add_hashtags", args)
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req.Request, req.list, shell.StatusOf(err), req.PostForm, formErr)
+		if formErr, ok := h.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			h.show(w, req.Request, req.list, shell.StatusOf(err), req.PostForm, formErr)
 		}
 		return
 	}
-	p.FlashText(req.Request, changeText(p.Language(req.Request), c))
+	h.FlashText(req.Request, changeText(h.Language(req.Request), c))
 	shell.Redirect(w, req.Request, pathOf(req.list))
 }
 
-func (p *Handlers) remove(w http.ResponseWriter, req listRequest) {
-	if !p.ReadForm(w, req.Request) {
+func (h *Handlers) remove(w http.ResponseWriter, req listRequest) {
+	if !h.ReadForm(w, req.Request) {
 		return
 	}
 	hashtag := req.PostForm.Get("hashtag")
-	if err := p.lists.Remove(req.Context(), req.call.TeamID, req.actor(), req.list, hashtag); err != nil {
-		p.ShowError(w, req.Request, err)
+	if err := h.lists.Remove(req.Context(), req.call.TeamID, req.actor(), req.list, hashtag); err != nil {
+		h.ShowError(w, req.Request, err)
 		return
 	}
 	next, err := url.Parse(shell.LocalPath(req.PostForm.Get("next")))
@@ -248,8 +248,8 @@ func (p *Handlers) remove(w http.ResponseWriter, req listRequest) {
 	}
 	q := next.Query()
 	q.Set("removed", hashtag)
-	if from := req.URL.Query().Get("subcategory"); from != "" {
-		q.Set("from", from)
+	if subcategory := req.URL.Query().Get("subcategory"); subcategory != "" {
+		q.Set("from", subcategory)
 	}
 	next.RawQuery = q.Encode()
 	shell.Redirect(w, req.Request, next.String())
@@ -259,13 +259,13 @@ func (p *Handlers) remove(w http.ResponseWriter, req listRequest) {
 func (v *view) Path() string { return v.pathFor(v.Sort, v.Group, v.Page) }
 
 // copyList copies a list to the team's own lists.
-func (p *Handlers) copyList(w http.ResponseWriter, req listRequest) {
-	if !p.ReadForm(w, req.Request) {
+func (h *Handlers) copyList(w http.ResponseWriter, req listRequest) {
+	if !h.ReadForm(w, req.Request) {
 		return
 	}
-	l, err := p.fullList(req.Request, req.list)
+	l, err := h.readList(req.Request, req.list)
 	if err != nil {
-		p.ShowError(w, req.Request, err)
+		h.ShowError(w, req.Request, err)
 		return
 	}
 	args := operation.Arguments{"name": l.Name}
@@ -274,17 +274,17 @@ func (p *Handlers) copyList(w http.ResponseWriter, req listRequest) {
 			args[name] = value
 		}
 	}
-	duplicate, err := p.changeList(req.Request, "create_hashtag_list", args)
+	duplicate, err := h.changeList(req.Request, "create_hashtag_list", args)
 	if err == nil {
-		duplicate, err = p.lists.CopyHashtags(req.Context(), req.call, req.list, duplicate.ID)
+		duplicate, err = h.lists.CopyHashtags(req.Context(), req.call, req.list, duplicate.ID)
 	}
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req.Request, req.list, shell.StatusOf(err), nil, formErr)
+		if formErr, ok := h.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			h.show(w, req.Request, req.list, shell.StatusOf(err), nil, formErr)
 		}
 		return
 	}
-	lang := p.Language(req.Request)
-	p.FlashText(req.Request, lang.T("This is your copy of the list.")+" "+changeText(lang, duplicate))
+	lang := h.Language(req.Request)
+	h.FlashText(req.Request, lang.T("This is your copy of the list.")+" "+changeText(lang, duplicate))
 	shell.Redirect(w, req.Request, pathOf(duplicate.ID))
 }

@@ -23,7 +23,7 @@ type (
 	searchView struct {
 		Price  int64
 		Spends bool
-		Recent []search.Recent
+		Recent []search.RecentQuery
 		Fields url.Values
 		Error  shell.FormError
 	}
@@ -53,12 +53,12 @@ type example struct {
 
 // Examples returns hashtags that a search for "latte art" might find.
 func (searchView) Examples() []example {
-	one := func(tag, tier string, posts int64, perDay, score float64) example {
+	newExample := func(tag, tier string, posts int64, perDay, score float64) example {
 		return example{tag, tier, &hashtaganalysis.TagPosts{Count: posts, Basis: "estimated"}, &perDay, &score}
 	}
 	return []example{
-		one("latteart", "huge", 12_400_000, 2936, 49.9), one("latteartlove", "medium", 310_000, 74, 66.8),
-		one("pourover", "medium", 294_000, 93, 62), one("flatwhite", "small", 96_000, 41, 65.6),
+		newExample("latteart", "huge", 12_400_000, 2936, 49.9), newExample("latteartlove", "medium", 310_000, 74, 66.8),
+		newExample("pourover", "medium", 294_000, 93, 62), newExample("flatwhite", "small", 96_000, 41, 65.6),
 	}
 }
 
@@ -77,45 +77,45 @@ func (v resultsView) Found() bool {
 func (resultsView) Number(id int64) string { return strconv.FormatInt(id, 10) }
 
 // searchPage shows the search form or, if the query has a job ID, the search of that job.
-func (p *Handlers) searchPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) searchPage(w http.ResponseWriter, r *http.Request) {
 	if id := r.URL.Query().Get("job"); id != "" {
-		p.showResults(w, r, id, http.StatusOK, nil, shell.FormError{})
+		h.showResults(w, r, id, http.StatusOK, nil, shell.FormError{})
 		return
 	}
-	p.showSearch(w, r, http.StatusOK, url.Values{}, shell.FormError{})
+	h.showSearch(w, r, http.StatusOK, url.Values{}, shell.FormError{})
 }
 
-func (p *Handlers) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values,
+func (h *Handlers) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values,
 	formErr shell.FormError) {
 	visitor := shell.VisitorOf(r.Context())
-	recent, err := search.RecentQueries(r.Context(), p.DB, visitor.Team.ID, maxRecent)
+	recent, err := search.RecentQueries(r.Context(), h.DB, visitor.Team.ID, maxRecent)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["search"], "Search hashtags",
-		searchView{p.lists.Catalog.Prices.HashtagSearch, visitor.Is(shell.Spenders), recent, fields, formErr})
+	h.Show(w, r, status, pages["search"], "Search hashtags",
+		searchView{h.lists.Catalog.Prices.HashtagSearch, visitor.Is(shell.Spenders), recent, fields, formErr})
 }
 
-func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) search(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	outcome, err := p.Do(r, "search_hashtags",
+	outcome, err := h.Do(r, "search_hashtags",
 		operation.Arguments{"query": r.PostForm.Get("query"), "platform": r.PostForm.Get("platform")})
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.showSearch(w, r, shell.StatusOf(err), r.PostForm, formErr)
+		if formErr, ok := h.FormErrorOf(w, r, err, fieldNames); ok {
+			h.showSearch(w, r, shell.StatusOf(err), r.PostForm, formErr)
 		}
 		return
 	}
 	started, err := shell.Result[job.Job](outcome)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
 	if len(outcome.Notes) > 0 {
-		p.FlashText(r, strings.Join(shell.TranslateNotes(p.Language(r), outcome.Notes), " "))
+		h.FlashText(r, strings.Join(shell.TranslateNotes(h.Language(r), outcome.Notes), " "))
 	}
 	shell.Redirect(w, r, resultsPath(started.JobID, ""))
 }
@@ -129,38 +129,38 @@ func resultsPath(id, cursor string) string {
 	return "/hashtags/search?" + q.Encode()
 }
 
-func (p *Handlers) showResults(
+func (h *Handlers) showResults(
 	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, formErr shell.FormError,
 ) {
-	v, err := p.readSearch(r, id)
+	v, err := h.readSearch(r, id)
 	if err != nil {
-		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		h.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 			if !strings.HasPrefix(id, string(job.HashtagSearch)+":") || !utf8.ValidString(id) {
 				return 0, apierr.ItemNotFound()
 			}
-			return p.jobs.FindTeam(ctx, id, teams)
+			return h.jobs.FindTeam(ctx, id, teams)
 		})
 		return
 	}
 	if v.Finished && v.CanWrite {
-		if v.Lists, err = p.ownLists(r); err != nil {
-			p.ShowError(w, r, err)
+		if v.Lists, err = h.ownLists(r); err != nil {
+			h.ShowError(w, r, err)
 			return
 		}
 	}
 	v.Fields, v.Error = fields, formErr
-	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.SearchQuery.Words), v)
+	h.ShowTitled(w, r, status, pages["found"], h.T(r, "Hashtags for %s", v.SearchQuery.Words), v)
 }
 
 // readSearch returns the search with the given job ID, and its results. It returns a not_found error if the job is not
 // a hashtag search.
-func (p *Handlers) readSearch(r *http.Request, id string) (resultsView, error) {
+func (h *Handlers) readSearch(r *http.Request, id string) (resultsView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
 	v := resultsView{CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
 		args["cursor"], v.Pager.First = cursor, resultsPath(id, "")
 	}
-	outcome, err := p.Do(r, "get_job", args)
+	outcome, err := h.Do(r, "get_job", args)
 	if err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
 			err = apierr.ItemNotFound()
@@ -173,14 +173,14 @@ func (p *Handlers) readSearch(r *http.Request, id string) (resultsView, error) {
 	if v.Type != job.HashtagSearch {
 		return v, apierr.ItemNotFound()
 	}
-	if v.SearchQuery, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
+	if v.SearchQuery, err = search.ReadQuery(r.Context(), h.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
 	// The page does not need IncompleteNote, because a heading says the same.
 	notes := slices.DeleteFunc(slices.Clone(outcome.Notes), func(note string) bool { return note == search.IncompleteNote })
-	v.Notes = shell.TranslateNotes(p.Language(r), notes)
-	if made, ok := v.Job.Result.(search.SearchResult); ok {
-		v.Result = made
+	v.Notes = shell.TranslateNotes(h.Language(r), notes)
+	if result, ok := v.Job.Result.(search.SearchResult); ok {
+		v.Result = result
 	}
 	if outcome.Page != nil {
 		v.Pager.Next = resultsPath(id, outcome.Page.Cursor)
@@ -189,8 +189,8 @@ func (p *Handlers) readSearch(r *http.Request, id string) (resultsView, error) {
 }
 
 // ownLists returns the team's 50 newest lists.
-func (p *Handlers) ownLists(r *http.Request) ([]list.HashtagListEntry, error) {
-	outcome, err := p.Do(r, "list_hashtag_lists", operation.Arguments{"scope": "own", "limit": int64(50)})
+func (h *Handlers) ownLists(r *http.Request) ([]list.HashtagListEntry, error) {
+	outcome, err := h.Do(r, "list_hashtag_lists", operation.Arguments{"scope": "own", "limit": int64(50)})
 	if err != nil {
 		return nil, err
 	}
@@ -203,28 +203,28 @@ var errNoneSelected = apierr.Invalid(apierr.MissingArgument, "hashtags", "Select
 var errNoName = apierr.Invalid(apierr.MissingArgument, "name", "Enter a name for the new list.")
 
 // addResults handles the form that adds selected hashtags to a list, and redirects to the list.
-func (p *Handlers) addResults(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) addResults(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	c, err := p.addSelected(r)
+	c, err := h.addSelected(r)
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.showResults(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, formErr)
+		if formErr, ok := h.FormErrorOf(w, r, err, fieldNames); ok {
+			h.showResults(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, formErr)
 		}
 		return
 	}
-	l := p.Language(r)
+	l := h.Language(r)
 	message := changeText(l, c)
 	if r.PostForm.Get("new") != "" {
 		message = l.T("The list was created.") + " " + message
 	}
-	p.FlashText(r, message)
+	h.FlashText(r, message)
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 
 // addSelected adds the selected hashtags to the list in the form, or to a new list if the form requests one.
-func (p *Handlers) addSelected(r *http.Request) (list.HashtagListChange, error) {
+func (h *Handlers) addSelected(r *http.Request) (list.HashtagListChange, error) {
 	selected := r.PostForm["hashtag"]
 	if len(selected) == 0 {
 		return list.HashtagListChange{}, errNoneSelected
@@ -234,28 +234,28 @@ func (p *Handlers) addSelected(r *http.Request) (list.HashtagListChange, error) 
 		tags[i] = t
 	}
 	if r.PostForm.Get("new") != "" {
-		return p.createFromResults(r, r.PostForm.Get("name"), tags)
+		return h.createFromResults(r, r.PostForm.Get("name"), tags)
 	}
-	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
+	listID, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
 	if err != nil {
 		return list.HashtagListChange{}, apierr.ItemNotFound()
 	}
-	args := operation.Arguments{"list_id": into, "hashtags": tags}
+	args := operation.Arguments{"list_id": listID, "hashtags": tags}
 	if s := r.PostForm.Get("subcategory"); s != "" {
 		args["subcategory"] = s
 	}
-	return p.changeList(r, "add_hashtags", args)
+	return h.changeList(r, "add_hashtags", args)
 }
 
 // createFromResults creates a list of found hashtags for the search's network.
-func (p *Handlers) createFromResults(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
+func (h *Handlers) createFromResults(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
 	if name == "" {
 		return list.HashtagListChange{}, errNoName
 	}
-	query, err := search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
+	query, err := search.ReadQuery(r.Context(), h.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
 	if err != nil {
 		return list.HashtagListChange{}, err
 	}
-	return p.changeList(r, "create_hashtag_list",
+	return h.changeList(r, "create_hashtag_list",
 		operation.Arguments{"name": name, "platform": query.Platform, "hashtags": tags})
 }

@@ -24,12 +24,12 @@ type suggestion struct {
 
 // suggest returns the hashtags of the team's newest posts, most used first, and further hashtags of the ready-made
 // list that shares the most hashtags with these posts.
-func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
-	call, err := p.NewCall(r, "hashtag_lists")
+func (h *Handlers) suggest(r *http.Request) ([]suggestion, error) {
+	call, err := h.NewCall(r, "hashtag_lists")
 	if err != nil {
 		return nil, err
 	}
-	texts, err := postlist.LatestTexts(r.Context(), p.DB, call.TeamID, maxPostsRead)
+	texts, err := postlist.LatestTexts(r.Context(), h.DB, call.TeamID, maxPostsRead)
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +38,9 @@ func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
 	if len(used) > 0 {
 		out = append(out, suggestion{Hashtags: used[:min(len(used), maxSuggestions)]})
 	}
-	if similar := mostSimilar(p.lists.ReadyMadeIn(call.Language), used); similar.Name != "" {
-		further := slices.DeleteFunc(slices.Clone(similar.Hashtags), func(h string) bool { return slices.Contains(used, h) })
-		out = append(out, suggestion{similar.Name, further[:min(len(further), maxSuggestions)]})
+	if similar := mostSimilar(h.lists.ReadyMadeIn(call.Language), used); similar.Name != "" {
+		unused := slices.DeleteFunc(slices.Clone(similar.Hashtags), func(tag string) bool { return slices.Contains(used, tag) })
+		out = append(out, suggestion{similar.Name, unused[:min(len(unused), maxSuggestions)]})
 	}
 	return out, nil
 }

@@ -24,9 +24,9 @@ var themes = []theme{
 	{Name: "Formats", ids: []int64{33, 34}},
 }
 
-// byTheme groups ready-made lists by theme. Lists without a theme come last, in a group named others. That group has no
+// groupByTheme groups ready-made lists by theme. Lists without a theme come last, in a group named others. That group has no
 // name if there are no other groups.
-func byTheme(cards []card, others locale.Key) []theme {
+func groupByTheme(cards []card, others locale.Key) []theme {
 	var out []theme
 	rest := theme{Name: others}
 	for _, t := range themes {
@@ -54,7 +54,7 @@ func byTheme(cards []card, others locale.Key) []theme {
 }
 
 // ReadyThemes returns the ready-made lists in the team's language by theme.
-func (v allView) ReadyThemes() []theme { return byTheme(v.Ready, "In your language") }
+func (v allView) ReadyThemes() []theme { return groupByTheme(v.Ready, "In your language") }
 
 // ForeignThemes returns the ready-made lists in other languages by theme.
-func (v allView) ForeignThemes() []theme { return byTheme(v.OtherLanguage, "More languages") }
+func (v allView) ForeignThemes() []theme { return groupByTheme(v.OtherLanguage, "More languages") }

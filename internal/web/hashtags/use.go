@@ -9,23 +9,23 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxUsed is the maximum number of hashtags that are put into a post. It is Instagram's limit.
-const maxUsed = 30
+// maxPerPost is the maximum number of hashtags that are put into a post. It is Instagram's limit.
+const maxPerPost = 30
 
 // MaxUsed returns the maximum number of hashtags for a post.
-func (v *view) MaxUsed() int64 { return maxUsed }
+func (v *view) MaxUsed() int64 { return maxPerPost }
 
 // use opens a new post with the selected hashtags of a list, or with the first hashtags of the list if none is
 // selected.
-func (p *Handlers) use(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) use(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	l, err := p.fullList(r, id)
+	l, err := h.readList(r, id)
 	if err != nil {
-		p.switchTeam(w, r, err, id)
+		h.switchTeam(w, r, err, id)
 		return
 	}
 	selected := map[string]bool{}
@@ -33,9 +33,9 @@ func (p *Handlers) use(w http.ResponseWriter, r *http.Request) {
 		selected[hashtag] = true
 	}
 	var used []list.ListedHashtag
-	for _, h := range l.Hashtags {
-		if len(used) < maxUsed && (len(selected) == 0 || selected[h.Hashtag]) {
-			used = append(used, h)
+	for _, tag := range l.Hashtags {
+		if len(used) < maxPerPost && (len(selected) == 0 || selected[tag.Hashtag]) {
+			used = append(used, tag)
 		}
 	}
 	shell.Redirect(w, r, "/posts/new?"+url.Values{"caption": {"\n\n" + joinHashtags(used)}}.Encode())
@@ -54,15 +54,15 @@ func joinHashtags(tags []list.ListedHashtag) string {
 }
 
 // text serves the hashtags of a list as plain text.
-func (p *Handlers) text(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) text(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	l, err := p.fullList(r, id)
+	l, err := h.readList(r, id)
 	if err != nil {
-		p.switchTeam(w, r, err, id)
+		h.switchTeam(w, r, err, id)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -14,16 +14,16 @@ import (
 // templateFuncs returns the template functions for a language.
 func templateFuncs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
-		"rate":  func(n *float64) string { return rate(l, n) },
-		"posts": func(p *hashtaganalysis.TagPosts) template.HTML { return posts(l, p) },
-		"tier":  func(name string) string { return tier(l, name) },
+		"rate":  func(n *float64) string { return formatRate(l, n) },
+		"posts": func(p *hashtaganalysis.TagPosts) template.HTML { return formatPosts(l, p) },
+		"tier":  func(name string) string { return tierLabel(l, name) },
 		"text":  func(text string) string { return shell.TranslateText(l, text) },
 		"drawn": iconPath,
 	}
 }
 
-// rate formats a number with one decimal, a number of 100 or more as a short number, and nil as a dash.
-func rate(l *locale.Language, n *float64) string {
+// formatRate formats a number with one decimal, a number of 100 or more as a short number, and nil as a dash.
+func formatRate(l *locale.Language, n *float64) string {
 	if n == nil {
 		return "–"
 	}
@@ -33,9 +33,9 @@ func rate(l *locale.Language, n *float64) string {
 	return l.Decimal(*n, 1)
 }
 
-// posts formats the number of posts with a hashtag as a short number. The title attribute contains the exact number or,
+// formatPosts formats the number of formatPosts with a hashtag as a short number. The title attribute contains the exact number or,
 // for an estimate, the range.
-func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
+func formatPosts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	switch {
 	case p == nil:
 		return "–"
@@ -46,24 +46,24 @@ func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	case p.Low == nil || p.High == nil:
 		return l.H("about %s", plot.FormatNumber(l, float64(p.Count)))
 	}
-	between := l.T("%s to %s", plot.FormatNumber(l, float64(*p.Low)), plot.FormatNumber(l, float64(*p.High)))
-	return l.H(`<span title="%s">about %s<span class="sr"> (%s)</span></span>`, between, plot.FormatNumber(l, float64(p.Count)), between)
+	interval := l.T("%s to %s", plot.FormatNumber(l, float64(*p.Low)), plot.FormatNumber(l, float64(*p.High)))
+	return l.H(`<span title="%s">about %s<span class="sr"> (%s)</span></span>`, interval, plot.FormatNumber(l, float64(p.Count)), interval)
 }
 
-// tiers maps the sizes of hashtags to their labels.
-var tiers = map[string]locale.Key{
+// tierLabels maps the sizes of hashtags to their labels.
+var tierLabels = map[string]locale.Key{
 	"nano": "Tiny", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Very large",
 }
 
-func tier(l *locale.Language, name string) string {
-	if label, ok := tiers[name]; ok {
+func tierLabel(l *locale.Language, name string) string {
+	if label, ok := tierLabels[name]; ok {
 		return l.T(label)
 	}
 	return name
 }
 
-// reasons maps the reasons for rejecting a hashtag to texts.
-var reasons = map[string]locale.Key{
+// reasonTexts maps the reasonTexts for rejecting a hashtag to texts.
+var reasonTexts = map[string]locale.Key{
 	"empty": "no valid characters", "too_long": "too long", "bad_characters": "contains invalid characters",
 	"list_full": "the plan’s limit of hashtags per list is reached", "banned": "not allowed by this service",
 }
@@ -85,7 +85,7 @@ const maxNamedRejections = 5 // maximum number of rejected hashtags that a messa
 func rejectionText(l *locale.Language, rejections []list.HashtagListChangeRefused) string {
 	var names []string
 	for _, r := range rejections[:min(len(rejections), maxNamedRejections)] {
-		names = append(names, l.T("“%s” (%s)", r.Hashtag, reasons[r.Reason]))
+		names = append(names, l.T("“%s” (%s)", r.Hashtag, reasonTexts[r.Reason]))
 	}
 	if more := len(rejections) - len(names); more > 0 {
 		return l.T("Rejected: %s and %d more.", strings.Join(names, ", "), more)

@@ -29,7 +29,7 @@ type addView struct {
 func (v addView) Value(name string) string { return v.Fields.Get(name) }
 
 // Into returns the ID of the folder for new files, or 0 if there is none.
-func (v addView) Into() int64 { return max(0, numberOf(v.Value("folder"))) }
+func (v addView) Into() int64 { return max(0, parseNumber(v.Value("folder"))) }
 
 // InitialForm returns the name of the form to show first: the form with the error, or "upload".
 func (v addView) InitialForm() string {
@@ -65,85 +65,85 @@ var kinds = []option{
 // Kinds returns the options for the kind of media.
 func (addView) Kinds() []option { return kinds }
 
-func (p *Handlers) addPage(w http.ResponseWriter, r *http.Request) {
-	p.showAdd(w, r, http.StatusOK, addView{Fields: url.Values{"folder": {r.URL.Query().Get("folder")}}})
+func (h *Handlers) addPage(w http.ResponseWriter, r *http.Request) {
+	h.showAdd(w, r, http.StatusOK, addView{Fields: url.Values{"folder": {r.URL.Query().Get("folder")}}})
 }
 
-func (p *Handlers) showAdd(w http.ResponseWriter, r *http.Request, status int, v addView) {
+func (h *Handlers) showAdd(w http.ResponseWriter, r *http.Request, status int, v addView) {
 	var err error
-	if v.Folders, err = p.folders(r); err != nil {
-		p.ShowError(w, r, err)
+	if v.Folders, err = h.folders(r); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	v.Price, v.Spends = p.media.Catalog.Prices.ProfileMediaDownload, shell.VisitorOf(r.Context()).Is(shell.Spenders)
-	limits := p.media.Catalog.Limits
+	v.Price, v.Spends = h.media.Catalog.Prices.ProfileMediaDownload, shell.VisitorOf(r.Context()).Is(shell.Spenders)
+	limits := h.media.Catalog.Limits
 	v.Types, v.MaxImageBytes, v.MaxVideoBytes = media.Types, limits.MaxImageBytes, limits.MaxVideoBytes
-	p.Show(w, r, status, pages["add"], "Add files", v)
+	h.Show(w, r, status, pages["add"], "Add files", v)
 }
 
 // showFormError shows the forms again with the input and the error.
-func (p *Handlers) showFormError(w http.ResponseWriter, r *http.Request, err error) {
-	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Error: formErr})
+func (h *Handlers) showFormError(w http.ResponseWriter, r *http.Request, err error) {
+	if formErr, ok := h.FormErrorOf(w, r, err, fieldNames); ok {
+		h.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Error: formErr})
 	}
 }
 
 // upload creates a batch and redirects to its upload page.
-func (p *Handlers) upload(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) upload(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	args := operation.Arguments{}
-	if into := numberOf(r.PostForm.Get("folder")); into != 0 {
-		args["folder_id"] = into
+	if folderID := parseNumber(r.PostForm.Get("folder")); folderID != 0 {
+		args["folder_id"] = folderID
 	}
-	outcome, err := p.Do(r, "create_uploads", args)
+	outcome, err := h.Do(r, "create_uploads", args)
 	if err != nil {
-		p.showFormError(w, r, err)
+		h.showFormError(w, r, err)
 		return
 	}
 	batch, err := shell.Result[media.UploadBatch](outcome)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, "/upload/"+strings.TrimPrefix(batch.JobID, string(job.MediaImport)+":"))
 }
 
-func (p *Handlers) importFile(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) importFile(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	args := operation.Arguments{"url": strings.TrimSpace(r.PostForm.Get("url"))}
 	if name := r.PostForm.Get("filename"); name != "" {
 		args["filename"] = name
 	}
-	if into := numberOf(r.PostForm.Get("folder")); into != 0 {
-		args["folder_id"] = into
+	if folderID := parseNumber(r.PostForm.Get("folder")); folderID != 0 {
+		args["folder_id"] = folderID
 	}
-	p.begin(w, r, "import_media", args)
+	h.startJob(w, r, "import_media", args)
 }
 
-func (p *Handlers) download(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) download(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	p.begin(w, r, "download_profile_media", operation.Arguments{
+	h.startJob(w, r, "download_profile_media", operation.Arguments{
 		"platform": r.PostForm.Get("platform"), "type": r.PostForm.Get("type"), "username": r.PostForm.Get("username"),
-		"limit": numberOf(r.PostForm.Get("limit")), "save_to_library": true,
+		"limit": parseNumber(r.PostForm.Get("limit")), "save_to_library": true,
 	})
 }
 
 // begin runs an operation that creates a job, and redirects to the job's page.
-func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool string, args operation.Arguments) {
-	outcome, err := p.Do(r, tool, args)
+func (h *Handlers) startJob(w http.ResponseWriter, r *http.Request, op string, args operation.Arguments) {
+	outcome, err := h.Do(r, op, args)
 	if err != nil {
-		p.showFormError(w, r, err)
+		h.showFormError(w, r, err)
 		return
 	}
 	started, err := shell.Result[job.Job](outcome)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, "/jobs/"+started.JobID)

@@ -87,23 +87,23 @@ func (v cropView) Back() string {
 	return pathOf(v.ID)
 }
 
-func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
+func (h *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
 	form, err := postFormOf(req.URL.Query())
 	if err != nil {
-		p.ShowError(w, req.Request, err)
+		h.ShowError(w, req.Request, err)
 		return
 	}
-	p.showCrop(w, req, form, http.StatusOK, shell.FormError{})
+	h.showCrop(w, req, form, http.StatusOK, shell.FormError{})
 }
 
-func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, f *PostForm, status int, formErr shell.FormError) {
+func (h *Handlers) showCrop(w http.ResponseWriter, req itemRequest, f *PostForm, status int, formErr shell.FormError) {
 	v := cropView{Form: f, Turn: "0", Left: "0", Top: "0", Error: formErr}
 	var err error
-	if v.ItemView, err = p.media.View(req.Context(), req.call, req.id); err == nil && v.Kind != media.Image {
+	if v.ItemView, err = h.media.View(req.Context(), req.call, req.id); err == nil && v.Kind != media.Image {
 		err = apierr.ItemNotFound()
 	}
 	if err != nil {
-		p.switchTeam(w, req.Request, err, req.id)
+		h.switchTeam(w, req.Request, err, req.id)
 		return
 	}
 	v.PartWidth, v.PartHeight = strconv.Itoa(v.Width), strconv.Itoa(v.Height)
@@ -111,52 +111,52 @@ func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, f *PostForm,
 		v.Shape, v.Turn = form.Get("shape"), form.Get("turn")
 		v.Left, v.Top, v.PartWidth, v.PartHeight = form.Get("left"), form.Get("top"), form.Get("width"), form.Get("height")
 	}
-	p.ShowTitled(w, req.Request, status, pages["crop"], p.T(req.Request, "Crop %s", v.Name), v)
+	h.ShowTitled(w, req.Request, status, pages["crop"], h.T(req.Request, "Crop %s", v.Name), v)
 }
 
 // crop adds a cropped copy of an image and shows it, or the form of a post in which it replaces the image.
-func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
-	if !p.ReadForm(w, req.Request) {
+func (h *Handlers) crop(w http.ResponseWriter, req itemRequest) {
+	if !h.ReadForm(w, req.Request) {
 		return
 	}
 	form, err := postFormOf(req.PostForm)
 	if err != nil {
-		p.ShowError(w, req.Request, err)
+		h.ShowError(w, req.Request, err)
 		return
 	}
-	edit, err := p.editOf(req)
+	edit, err := h.parseEdit(req)
 	var addResult media.AddResult
 	if err == nil {
-		addResult, err = p.crops.Crop(req.Context(), req.call, req.id, edit)
+		addResult, err = h.crops.Crop(req.Context(), req.call, req.id, edit)
 	}
 	switch {
 	case err != nil && addResult.MediaID != 0:
-		p.Log.ErrorContext(req.Context(), "copying the details of a cropped image failed", "media", addResult.MediaID, "error", err)
-		p.Flash(req.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
+		h.Log.ErrorContext(req.Context(), "copying the details of a cropped image failed", "media", addResult.MediaID, "error", err)
+		h.Flash(req.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
 	case err != nil:
-		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.showCrop(w, req, form, shell.StatusOf(err), formErr)
+		if formErr, ok := h.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			h.showCrop(w, req, form, shell.StatusOf(err), formErr)
 		}
 		return
 	case form != nil:
-		p.Flash(req.Request, "The new image is in the post. The original is unchanged.")
+		h.Flash(req.Request, "The new image is in the post. The original is unchanged.")
 	case addResult.AlreadyExists:
-		p.Flash(req.Request, "The library already had this image.")
+		h.Flash(req.Request, "The library already had this image.")
 	default:
-		p.Flash(req.Request, "This is the new image. The original is unchanged.")
+		h.Flash(req.Request, "This is the new image. The original is unchanged.")
 	}
 	if form == nil {
 		shell.Redirect(w, req.Request, pathOf(addResult.MediaID))
 		return
 	}
-	if err := p.returnToForm(w, req, *form, addResult.MediaID); err != nil {
-		p.ShowError(w, req.Request, err)
+	if err := h.returnToForm(w, req, *form, addResult.MediaID); err != nil {
+		h.ShowError(w, req.Request, err)
 	}
 }
 
-// editOf returns the edit that the form describes.
-func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
-	out := crop.Edit{QuarterTurns: int(numberOf(req.PostForm.Get("turn")) % 4)}
+// parseEdit returns the edit that the form describes.
+func (h *Handlers) parseEdit(req itemRequest) (crop.Edit, error) {
+	out := crop.Edit{QuarterTurns: int(parseNumber(req.PostForm.Get("turn")) % 4)}
 	validShape := false
 	for _, s := range shapes {
 		if s.Value == req.PostForm.Get("shape") {
@@ -166,16 +166,16 @@ func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
 	if !validShape {
 		return out, apierr.Invalid(apierr.NotAllowedValue, "shape", "Choose an aspect ratio.")
 	}
-	var side [4]int
+	var area [4]int
 	for n, name := range []string{"left", "top", "width", "height"} {
 		value, err := strconv.Atoi(req.PostForm.Get(name))
 		if err != nil || value < 0 || value > maxPixels || n >= 2 && value == 0 {
 			return out, apierr.Invalid(apierr.OutOfRange, name, "Enter the crop area in whole pixels.")
 		}
-		side[n] = value
+		area[n] = value
 	}
-	original, err := p.media.View(req.Context(), req.call, req.id)
-	out.Part = image.Rect(side[0], side[1], side[0]+side[2], side[1]+side[3])
+	original, err := h.media.View(req.Context(), req.call, req.id)
+	out.Part = image.Rect(area[0], area[1], area[0]+area[2], area[1]+area[3])
 	if out.Part == image.Rect(0, 0, original.Width, original.Height) {
 		out.Part = image.Rectangle{}
 	}

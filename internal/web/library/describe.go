@@ -44,36 +44,36 @@ func textDigest(text string) string {
 }
 
 // textsPage shows the selected images and their alt texts.
-func (p *Handlers) textsPage(w http.ResponseWriter, r *http.Request) {
-	form := p.SavedForm(r)
+func (h *Handlers) textsPage(w http.ResponseWriter, r *http.Request) {
+	form := h.SavedForm(r)
 	if form == nil {
 		form = r.URL.Query()
 	}
-	_, v, err := p.textsOf(r, form)
+	_, v, err := h.textsOf(r, form)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.showTexts(w, r, http.StatusOK, v)
+	h.showTexts(w, r, http.StatusOK, v)
 }
 
-func (p *Handlers) showTexts(w http.ResponseWriter, r *http.Request, status int, v textsView) {
+func (h *Handlers) showTexts(w http.ResponseWriter, r *http.Request, status int, v textsView) {
 	if len(v.Images) == 0 {
-		p.Flash(r, "Select at least one image. Videos have no alt text.")
+		h.Flash(r, "Select at least one image. Videos have no alt text.")
 		shell.Redirect(w, r, v.To)
 		return
 	}
-	p.Show(w, r, status, pages["texts"], "Alt text", v)
+	h.Show(w, r, status, pages["texts"], "Alt text", v)
 }
 
 // textsOf returns the selected images with the entered or stored alt texts.
-func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, textsView, error) {
-	v := textsView{Back: form.Get("back"), To: backTo(form)}
-	call, err := p.NewCall(r, "media")
+func (h *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, textsView, error) {
+	v := textsView{Back: form.Get("back"), To: libraryPath(form)}
+	call, err := h.NewCall(r, "media")
 	if err != nil {
 		return call, v, err
 	}
-	items, err := gallery.Items(r.Context(), p.DB, call.TeamID, selectedIDs(form))
+	items, err := gallery.Items(r.Context(), h.DB, call.TeamID, selectedIDs(form))
 	for _, i := range items {
 		if i.Kind != media.Image {
 			v.Videos++
@@ -89,23 +89,23 @@ func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, te
 }
 
 // saveTexts saves the changed alt texts of several images. If some could not be saved, it shows the page again.
-func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxTextsForm) {
+func (h *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadLongForm(w, r, maxTextsForm) {
 		return
 	}
-	call, v, err := p.textsOf(r, r.PostForm)
+	call, v, err := h.textsOf(r, r.PostForm)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	for n := range v.Images {
 		image := &v.Images[n]
-		if err := p.saveText(r, call, image); err != nil {
+		if err := h.saveText(r, call, image); err != nil {
 			v.Problems++
-			image.Error = p.Detail(r, err)
+			image.Error = h.Detail(r, err)
 			if apierr.FromError(err).IsServerError() {
-				image.Error = p.T(r, "It could not be saved. Try again in a moment.")
-				p.Log.ErrorContext(r.Context(), "saving an alt text failed", "media", image.ID, "error", err)
+				image.Error = h.T(r, "It could not be saved. Try again in a moment.")
+				h.Log.ErrorContext(r.Context(), "saving an alt text failed", "media", image.ID, "error", err)
 			}
 		} else if image.Saved {
 			v.Saved++
@@ -113,19 +113,19 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case v.Problems > 0:
-		p.showTexts(w, r, http.StatusUnprocessableEntity, v)
+		h.showTexts(w, r, http.StatusUnprocessableEntity, v)
 		return
 	case v.Saved == 0:
-		p.Flash(r, "No alt text was changed.")
+		h.Flash(r, "No alt text was changed.")
 	default:
-		p.FlashText(r, p.Language(r).N(v.Saved, "The alt text of %d image was saved.", "The alt text of %d images was saved."))
+		h.FlashText(r, h.Language(r).N(v.Saved, "The alt text of %d image was saved.", "The alt text of %d images was saved."))
 	}
 	shell.Redirect(w, r, v.To)
 }
 
 // saveText saves the alt text of an image if it was changed. If somebody else has changed it in the meantime,
 // saveText returns an error, and submitting the form again overwrites that change.
-func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageText) error {
+func (h *Handlers) saveText(r *http.Request, call operation.Call, image *imageText) error {
 	seenDigest, currentDigest := image.Seen, textDigest(image.Alt)
 	if strings.TrimSpace(image.Typed) == image.Alt {
 		return nil
@@ -134,7 +134,7 @@ func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageTe
 	if seenDigest != currentDigest {
 		return apierr.BadStatef("changed", "Somebody else has changed this text to “%s”. Save again to replace it.", image.Alt)
 	}
-	err := p.media.Describe(r.Context(), call.PersonID, image.ID, image.Typed)
+	err := h.media.Describe(r.Context(), call.PersonID, image.ID, image.Typed)
 	if err == nil {
 		image.Saved, image.Seen = true, textDigest(strings.TrimSpace(image.Typed))
 	}

@@ -24,82 +24,82 @@ type folderView struct {
 }
 
 // folderPage shows the folder in the query, or a form for a new folder.
-func (p *Handlers) folderPage(w http.ResponseWriter, r *http.Request) {
-	p.showFolder(w, r, http.StatusOK, numberOf(r.URL.Query().Get("folder")), shell.FormError{})
+func (h *Handlers) folderPage(w http.ResponseWriter, r *http.Request) {
+	h.showFolder(w, r, http.StatusOK, parseNumber(r.URL.Query().Get("folder")), shell.FormError{})
 }
 
-func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int, id int64, formErr shell.FormError) {
+func (h *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int, id int64, formErr shell.FormError) {
 	form := r.PostForm
 	if r.Method == http.MethodGet {
 		form = r.URL.Query()
 	}
-	v := folderView{Move: selectedIDs(form), Back: form.Get("back"), CancelPath: backTo(form), Error: formErr}
+	v := folderView{Move: selectedIDs(form), Back: form.Get("back"), CancelPath: libraryPath(form), Error: formErr}
 	if id != 0 {
 		v.CancelPath = folderPath(id)
 	}
 	if id != 0 {
-		folders, err := p.folders(r)
-		at := slices.IndexFunc(folders, func(f media.MediaFolder) bool { return f.ID == id })
-		if err == nil && at < 0 {
+		folders, err := h.folders(r)
+		i := slices.IndexFunc(folders, func(f media.MediaFolder) bool { return f.ID == id })
+		if err == nil && i < 0 {
 			err = apierr.ItemNotFound()
 		}
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		v.MediaFolder = folders[at]
+		v.MediaFolder = folders[i]
 	}
 	if r.PostForm.Has("name") {
 		v.Name = r.PostForm.Get("name")
 	}
-	p.Show(w, r, status, pages["folder"], "Folder", v)
+	h.Show(w, r, status, pages["folder"], "Folder", v)
 }
 
-// inFolder calls do with the ID of the folder in the form. Then it redirects to the path that do returns, with the
+// changeFolder calls do with the ID of the folder in the form. Then it redirects to the path that do returns, with the
 // message that do returns.
-func (p *Handlers) inFolder(
-	w http.ResponseWriter, r *http.Request, do func(operation.Call, int64) (locale.Key, string, error),
+func (h *Handlers) changeFolder(
+	w http.ResponseWriter, r *http.Request, fn func(operation.Call, int64) (locale.Key, string, error),
 ) {
-	if !p.ReadForm(w, r) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	id := numberOf(r.PostForm.Get("folder"))
-	call, err := p.NewCall(r, "media_folders")
+	id := parseNumber(r.PostForm.Get("folder"))
+	call, err := h.NewCall(r, "media_folders")
 	message, next := locale.Key(""), ""
 	if err == nil {
-		message, next, err = do(call, id)
+		message, next, err = fn(call, id)
 	}
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.showFolder(w, r, shell.StatusOf(err), id, formErr)
+		if formErr, ok := h.FormErrorOf(w, r, err, fieldNames); ok {
+			h.showFolder(w, r, shell.StatusOf(err), id, formErr)
 		}
 		return
 	}
-	p.Flash(r, message)
+	h.Flash(r, message)
 	shell.Redirect(w, r, next)
 }
 
 func folderPath(id int64) string { return "/media?folder=" + strconv.FormatInt(id, 10) }
 
-func (p *Handlers) makeFolder(w http.ResponseWriter, r *http.Request) {
-	p.inFolder(w, r, func(call operation.Call, _ int64) (locale.Key, string, error) {
-		f, err := p.media.CreateFolder(r.Context(), call, r.PostForm.Get("name"))
+func (h *Handlers) createFolder(w http.ResponseWriter, r *http.Request) {
+	h.changeFolder(w, r, func(call operation.Call, _ int64) (locale.Key, string, error) {
+		f, err := h.media.CreateFolder(r.Context(), call, r.PostForm.Get("name"))
 		if ids := selectedIDs(r.PostForm); err == nil && len(ids) > 0 {
-			err = p.storeResults(r, ids, p.moveAction(f.ID))
+			err = h.storeResults(r, ids, h.moveAction(f.ID))
 		}
 		return "The folder was created.", folderPath(f.ID), err
 	})
 }
 
-func (p *Handlers) renameFolder(w http.ResponseWriter, r *http.Request) {
-	p.inFolder(w, r, func(call operation.Call, id int64) (locale.Key, string, error) {
-		return "The folder was renamed.", folderPath(id), p.media.RenameFolder(r.Context(), call, id,
+func (h *Handlers) renameFolder(w http.ResponseWriter, r *http.Request) {
+	h.changeFolder(w, r, func(call operation.Call, id int64) (locale.Key, string, error) {
+		return "The folder was renamed.", folderPath(id), h.media.RenameFolder(r.Context(), call, id,
 			r.PostForm.Get("name"))
 	})
 }
 
-func (p *Handlers) deleteFolder(w http.ResponseWriter, r *http.Request) {
-	p.inFolder(w, r, func(call operation.Call, id int64) (locale.Key, string, error) {
-		return "The folder was deleted.", "/media", p.media.DeleteFolder(r.Context(), call, id)
+func (h *Handlers) deleteFolder(w http.ResponseWriter, r *http.Request) {
+	h.changeFolder(w, r, func(call operation.Call, id int64) (locale.Key, string, error) {
+		return "The folder was deleted.", "/media", h.media.DeleteFolder(r.Context(), call, id)
 	})
 }

@@ -31,11 +31,11 @@ func filtersOf(q url.Values) filters {
 }
 
 // Address returns the path of the first page.
-func (f filters) Address() string { return f.addressWith("", "") }
+func (f filters) Address() string { return f.pathWith("", "") }
 
-// addressWith returns the path of the first page with another value for one parameter, or without that parameter if
+// pathWith returns the path of the first page with another value for one parameter, or without that parameter if
 // value is empty.
-func (f filters) addressWith(name, value string) string { return "/media" + f.queryWith(name, value) }
+func (f filters) pathWith(name, value string) string { return "/media" + f.queryWith(name, value) }
 
 // ItemPath returns the path of an item's page. It contains the filters, so that the page can link to the neighboring
 // items.
@@ -131,10 +131,10 @@ type choice struct {
 
 // Chips returns the filters that are shown as links.
 func (v gridView) Chips() []choice {
-	toggle := func(text locale.Key, icon, name, now, value string, count int) choice {
-		c := choice{text, icon, v.addressWith(name, value), count, now == value}
+	toggle := func(text locale.Key, icon, name, current, value string, count int) choice {
+		c := choice{text, icon, v.pathWith(name, value), count, current == value}
 		if c.Current {
-			c.Path = v.addressWith(name, "")
+			c.Path = v.pathWith(name, "")
 		}
 		return c
 	}
@@ -154,7 +154,7 @@ func (v gridView) Chips() []choice {
 func (v gridView) Orders() []choice {
 	out := []choice{}
 	for _, o := range []option{{"", "Newest first"}, {"oldest", "Oldest first"}, {"name", "By name"}} {
-		c := choice{Text: o.Text, Path: v.addressWith("sort", o.Value), Current: o.Value == v.Sort}
+		c := choice{Text: o.Text, Path: v.pathWith("sort", o.Value), Current: o.Value == v.Sort}
 		if c.Current {
 			out = slices.Insert(out, 0, c)
 		} else {
@@ -178,7 +178,7 @@ func (v gridView) First() []gallery.Folder { return v.Tiles()[:min(len(v.Tiles()
 // Rest returns the folders that are shown after expanding the list.
 func (v gridView) Rest() []gallery.Folder { return v.Tiles()[len(v.First()):] }
 
-func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := gridView{
 		filters: filtersOf(q), CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers), Back: r.URL.RawQuery,
@@ -187,17 +187,17 @@ func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	if after != "" {
 		v.Pager.First = v.Address()
 	}
-	if err := p.fill(r, &v, after); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.readPage(r, &v, after); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	v.Results = p.popResults(r)
-	p.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
+	v.Results = h.popResults(r)
+	h.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
 }
 
 // fill reads the page that starts after a cursor.
-func (p *Handlers) fill(r *http.Request, v *gridView, cursor string) error {
-	call, err := p.NewCall(r, "list_media")
+func (h *Handlers) readPage(r *http.Request, v *gridView, cursor string) error {
+	call, err := h.NewCall(r, "list_media")
 	if err != nil {
 		return err
 	}
@@ -206,45 +206,45 @@ func (p *Handlers) fill(r *http.Request, v *gridView, cursor string) error {
 		return err
 	}
 	ctx, team := r.Context(), call.TeamID
-	if v.Folders, err = gallery.Folders(ctx, p.DB, team); err != nil {
+	if v.Folders, err = gallery.Folders(ctx, h.DB, team); err != nil {
 		return err
 	}
 	if f.Folder != nil && *f.Folder != 0 {
-		at := slices.IndexFunc(v.Folders, func(g gallery.Folder) bool { return g.ID == *f.Folder })
-		if at < 0 {
+		i := slices.IndexFunc(v.Folders, func(g gallery.Folder) bool { return g.ID == *f.Folder })
+		if i < 0 {
 			return apierr.New(apierr.FolderNotFound, "Folder not found in the media library.")
 		}
-		v.FolderName = v.Folders[at].Name
+		v.FolderName = v.Folders[i].Name
 	}
 	var next string
-	if v.Items, next, err = gallery.List(ctx, p.DB, team, f, cursor, perPage); err != nil {
+	if v.Items, next, err = gallery.List(ctx, h.DB, team, f, cursor, perPage); err != nil {
 		return err
 	}
 	if next != "" {
-		v.Pager.Next = v.addressWith("after", next)
+		v.Pager.Next = v.pathWith("after", next)
 	}
 	v.Count = len(v.Items)
 	if cursor != "" || next != "" {
-		if v.Count, err = gallery.Count(ctx, p.DB, team, f); err != nil {
+		if v.Count, err = gallery.Count(ctx, h.DB, team, f); err != nil {
 			return err
 		}
 	}
-	if v.Missing, err = gallery.Count(ctx, p.DB, team, gallery.Filter{WithoutAltText: true}); err != nil {
+	if v.Missing, err = gallery.Count(ctx, h.DB, team, gallery.Filter{WithoutAltText: true}); err != nil {
 		return err
 	}
-	v.Storage, err = p.storage(r, call)
+	v.Storage, err = h.storage(r, call)
 	return err
 }
 
-func (p *Handlers) storage(r *http.Request, call operation.Call) (media.MediaListStorage, error) {
-	plan, _ := p.media.Catalog.Plan(call.Plan)
-	used, err := p.media.UsedBytes(r.Context(), call.TeamID)
+func (h *Handlers) storage(r *http.Request, call operation.Call) (media.MediaListStorage, error) {
+	plan, _ := h.media.Catalog.Plan(call.Plan)
+	used, err := h.media.UsedBytes(r.Context(), call.TeamID)
 	return media.MediaListStorage{UsedBytes: used, LimitBytes: plan.StorageBytes}, err
 }
 
 // folders returns the team's folders.
-func (p *Handlers) folders(r *http.Request) ([]media.MediaFolder, error) {
-	outcome, err := p.Do(r, "list_media", operation.Arguments{"limit": int64(1)})
+func (h *Handlers) folders(r *http.Request) ([]media.MediaFolder, error) {
+	outcome, err := h.Do(r, "list_media", operation.Arguments{"limit": int64(1)})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (v view) More() bool { return len(v.Uses) >= media.MaxUses }
 
 // BackFolder returns the name of the item's folder if Back returns its path, or "".
 func (v view) BackFolder() string {
-	if v.Folder == nil || v.List != (filters{}) && numberOf(v.List.Folder) != v.Folder.ID {
+	if v.Folder == nil || v.List != (filters{}) && parseNumber(v.List.Folder) != v.Folder.ID {
 		return ""
 	}
 	return v.Folder.Name
@@ -85,119 +85,119 @@ func (v view) usesOf(kind media.UseKind) []media.Use {
 	return out
 }
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
-	p.withItem(func(w http.ResponseWriter, req itemRequest) {
-		req.PostForm = p.SavedForm(r)
-		p.show(w, req, http.StatusOK, "item", shell.FormError{})
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	h.withItem(func(w http.ResponseWriter, req itemRequest) {
+		req.PostForm = h.SavedForm(r)
+		h.show(w, req, http.StatusOK, "item", shell.FormError{})
 	})(w, r)
 }
 
-func (p *Handlers) show(w http.ResponseWriter, req itemRequest, status int, page string, formErr shell.FormError) {
-	v, err := p.load(req)
+func (h *Handlers) show(w http.ResponseWriter, req itemRequest, status int, page string, formErr shell.FormError) {
+	v, err := h.load(req)
 	if err != nil {
-		p.switchTeam(w, req.Request, err, req.id)
+		h.switchTeam(w, req.Request, err, req.id)
 		return
 	}
 	v.Error, v.Typed = formErr, formValues{v.Name, v.AltText, v.FolderID()}
 	if req.PostForm.Has("name") {
-		v.Typed = formValues{req.PostForm.Get("name"), req.PostForm.Get("alt"), numberOf(req.PostForm.Get("folder"))}
+		v.Typed = formValues{req.PostForm.Get("name"), req.PostForm.Get("alt"), parseNumber(req.PostForm.Get("folder"))}
 	}
-	p.ShowTitled(w, req.Request, status, pages[page], v.Name, v)
+	h.ShowTitled(w, req.Request, status, pages[page], v.Name, v)
 }
 
-func (p *Handlers) load(req itemRequest) (view, error) {
+func (h *Handlers) load(req itemRequest) (view, error) {
 	v := view{CanWrite: shell.VisitorOf(req.Context()).Is(shell.Writers)}
 	var err error
-	if v.ItemView, err = p.media.View(req.Context(), req.call, req.id); err != nil {
+	if v.ItemView, err = h.media.View(req.Context(), req.call, req.id); err != nil {
 		return v, err
 	}
-	if v.Uses, err = p.media.Uses(req.Context(), req.call, req.id); err != nil {
+	if v.Uses, err = h.media.Uses(req.Context(), req.call, req.id); err != nil {
 		return v, err
 	}
-	if v.Folders, err = p.folders(req.Request); err != nil {
+	if v.Folders, err = h.folders(req.Request); err != nil {
 		return v, err
 	}
-	return v, p.findNeighbors(req, &v)
+	return v, h.findNeighbors(req, &v)
 }
 
 // findNeighbors sets the neighbors in the list that the item was opened from. It ignores invalid filters.
-func (p *Handlers) findNeighbors(req itemRequest, v *view) error {
+func (h *Handlers) findNeighbors(req itemRequest, v *view) error {
 	v.List = filtersOf(req.URL.Query())
 	f, err := v.List.filter()
 	if err != nil {
 		v.List, f = filters{}, gallery.Filter{}
 	}
-	v.Before, v.After, err = gallery.Neighbors(req.Context(), p.DB, req.call.TeamID, f, req.id)
+	v.Before, v.After, err = gallery.Neighbors(req.Context(), h.DB, req.call.TeamID, f, req.id)
 	return err
 }
 
 // save saves the name, alt text and folder of an item. It saves only the fields that the visitor changed, because
 // somebody else may have changed the others in the meantime.
-func (p *Handlers) save(w http.ResponseWriter, req itemRequest) {
-	if !p.ReadForm(w, req.Request) {
+func (h *Handlers) save(w http.ResponseWriter, req itemRequest) {
+	if !h.ReadForm(w, req.Request) {
 		return
 	}
-	err := p.saveChanges(req)
+	err := h.saveChanges(req)
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req, shell.StatusOf(err), "item", formErr)
+		if formErr, ok := h.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			h.show(w, req, shell.StatusOf(err), "item", formErr)
 		}
 		return
 	}
-	p.Flash(req.Request, "Saved.")
+	h.Flash(req.Request, "Saved.")
 	shell.Redirect(w, req.Request, filtersOf(req.URL.Query()).ItemPath(req.id))
 }
 
-func (p *Handlers) saveChanges(req itemRequest) error {
+func (h *Handlers) saveChanges(req itemRequest) error {
 	ctx, form := req.Context(), req.PostForm
 	changed := func(name string) bool {
 		return form.Has(name) && strings.TrimSpace(form.Get(name)) != strings.TrimSpace(form.Get("was-"+name))
 	}
 	if changed("name") {
-		if err := p.media.Rename(ctx, req.call, req.id, form.Get("name")); err != nil {
+		if err := h.media.Rename(ctx, req.call, req.id, form.Get("name")); err != nil {
 			return err
 		}
 	}
 	if changed("alt") {
-		if err := p.media.Describe(ctx, req.call.PersonID, req.id, form.Get("alt")); err != nil {
+		if err := h.media.Describe(ctx, req.call.PersonID, req.id, form.Get("alt")); err != nil {
 			return err
 		}
 	}
 	if changed("folder") {
-		return p.media.Move(ctx, req.call, req.id, numberOf(form.Get("folder")))
+		return h.media.Move(ctx, req.call, req.id, parseNumber(form.Get("folder")))
 	}
 	return nil
 }
 
-func (p *Handlers) deletePage(w http.ResponseWriter, req itemRequest) {
-	p.show(w, req, http.StatusOK, "delete", shell.FormError{})
+func (h *Handlers) deletePage(w http.ResponseWriter, req itemRequest) {
+	h.show(w, req, http.StatusOK, "delete", shell.FormError{})
 }
 
 // delete deletes the item, after removing it from scheduled posts if requested.
-func (p *Handlers) delete(w http.ResponseWriter, req itemRequest) {
-	if !p.ReadForm(w, req.Request) {
+func (h *Handlers) delete(w http.ResponseWriter, req itemRequest) {
+	if !h.ReadForm(w, req.Request) {
 		return
 	}
 	out, err := removal{}, error(nil)
 	choice := req.PostForm.Get("posts")
 	if choice == "take_out" {
-		out, err = p.removeFromPosts(req)
+		out, err = h.removeFromPosts(req)
 	}
 	if err == nil {
-		err = p.media.Delete(req.Context(), req.call, req.id)
+		err = h.media.Delete(req.Context(), req.call, req.id)
 	}
 	switch {
 	case err != nil && choice == "" && apierr.FromError(err).Context["state"] == "in_use":
-		p.show(w, req, shell.StatusOf(err), "delete",
-			shell.FormError{Text: p.T(req.Request, "Choose below what happens to the posts."), Field: "posts"})
+		h.show(w, req, shell.StatusOf(err), "delete",
+			shell.FormError{Text: h.T(req.Request, "Choose below what happens to the posts."), Field: "posts"})
 	case err != nil:
-		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.show(w, req, shell.StatusOf(err), "delete", formErr)
+		if formErr, ok := h.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			h.show(w, req, shell.StatusOf(err), "delete", formErr)
 		}
 	case len(out.Waiting) > 0:
-		p.Show(w, req.Request, http.StatusOK, pages["taken"], "The file was deleted", out)
+		h.Show(w, req.Request, http.StatusOK, pages["taken"], "The file was deleted", out)
 	default:
-		p.FlashText(req.Request, out.text(p.Language(req.Request)))
+		h.FlashText(req.Request, out.text(h.Language(req.Request)))
 		shell.Redirect(w, req.Request, "/media")
 	}
 }
@@ -211,23 +211,23 @@ type removal struct {
 }
 
 // More reports whether more posts need approval again than are shown.
-func (t removal) More() bool { return len(t.Waiting) > len(t.Shown) }
+func (r removal) More() bool { return len(r.Waiting) > len(r.Shown) }
 
-func (t removal) text(l *locale.Language) string {
-	if t.Posts == 0 {
+func (r removal) text(l *locale.Language) string {
+	if r.Posts == 0 {
 		return l.T("The file was deleted.")
 	}
-	return l.N(t.Posts, "The file was deleted and removed from %d post.", "The file was deleted and removed from %d posts.")
+	return l.N(r.Posts, "The file was deleted and removed from %d post.", "The file was deleted and removed from %d posts.")
 }
 
 // removeFromPosts removes the item from all unpublished posts. It does nothing if a post that uses the item is being
 // published.
-func (p *Handlers) removeFromPosts(req itemRequest) (removal, error) {
-	uses, err := p.media.Uses(req.Context(), req.call, req.id)
+func (h *Handlers) removeFromPosts(req itemRequest) (removal, error) {
+	uses, err := h.media.Uses(req.Context(), req.call, req.id)
 	if err != nil || len(uses) > 0 && uses[0].Kind == media.UseSending {
 		return removal{}, err // Delete then returns an error that explains why
 	}
-	removed, err := p.posts.RemoveMedia(req.Context(), req.call, req.id)
+	removed, err := h.posts.RemoveMedia(req.Context(), req.call, req.id)
 	out := removal{RemovedMedia: removed}
 	for _, u := range uses {
 		if slices.Contains(removed.Waiting, u.PostID) {

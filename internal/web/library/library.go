@@ -27,7 +27,7 @@ var pages = shell.Parse(files, shell.Data{
 	"add": addView{}, "bulkdelete": deletion{}, "crop": cropView{}, "delete": view{}, "folder": folderView{},
 	"grid": gridView{}, "item": view{}, "taken": removal{}, "texts": textsView{},
 }, template.FuncMap{
-	"seconds": seconds, "length": func(d time.Duration) string { return seconds(d.Seconds()) }, "marks": ariaAttributes,
+	"seconds": formatSeconds, "length": func(d time.Duration) string { return formatSeconds(d.Seconds()) }, "marks": ariaAttributes,
 }, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{"rate": func(n float64) string { return l.LocalizeDecimal(fmt.Sprintf("%.3g", n)) }}
 })
@@ -48,39 +48,39 @@ func New(sh *shell.Shell, m *media.Service, p *post.Service, c Composer) *Handle
 }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /media", Audience: shell.Members, Handler: p.hideFromClients(p.grid)},
-		{Pattern: "POST /media/bulk", Audience: shell.Writers, Handler: p.bulk},
-		{Pattern: "GET /media/alt", Audience: shell.Writers, Handler: p.textsPage},
-		{Pattern: "POST /media/alt", Audience: shell.Writers, Handler: p.saveTexts, RestoresForm: true},
-		{Pattern: "GET /media/add", Audience: shell.Writers, Handler: p.addPage},
-		{Pattern: "POST /media/uploads", Audience: shell.Writers, Handler: p.upload},
-		{Pattern: "POST /media/imports", Audience: shell.Writers, Handler: p.importFile},
-		{Pattern: "POST /media/downloads", Audience: shell.Spenders, Handler: p.download},
-		{Pattern: "GET /media/folder", Audience: shell.Writers, Handler: p.folderPage},
-		{Pattern: "POST /media/folder/new", Audience: shell.Writers, Handler: p.makeFolder},
-		{Pattern: "POST /media/folder/rename", Audience: shell.Writers, Handler: p.renameFolder},
-		{Pattern: "POST /media/folder/delete", Audience: shell.Writers, Handler: p.deleteFolder},
-		{Pattern: "GET /media/{id}", Audience: shell.Members, Handler: p.hideFromClients(p.page)},
-		{Pattern: "POST /media/{id}", Audience: shell.Writers, Handler: p.withItem(p.save), RestoresForm: true,
+		{Pattern: "GET /media", Audience: shell.Members, Handler: h.hideFromClients(h.grid)},
+		{Pattern: "POST /media/bulk", Audience: shell.Writers, Handler: h.bulk},
+		{Pattern: "GET /media/alt", Audience: shell.Writers, Handler: h.textsPage},
+		{Pattern: "POST /media/alt", Audience: shell.Writers, Handler: h.saveTexts, RestoresForm: true},
+		{Pattern: "GET /media/add", Audience: shell.Writers, Handler: h.addPage},
+		{Pattern: "POST /media/uploads", Audience: shell.Writers, Handler: h.upload},
+		{Pattern: "POST /media/imports", Audience: shell.Writers, Handler: h.importFile},
+		{Pattern: "POST /media/downloads", Audience: shell.Spenders, Handler: h.download},
+		{Pattern: "GET /media/folder", Audience: shell.Writers, Handler: h.folderPage},
+		{Pattern: "POST /media/folder/new", Audience: shell.Writers, Handler: h.createFolder},
+		{Pattern: "POST /media/folder/rename", Audience: shell.Writers, Handler: h.renameFolder},
+		{Pattern: "POST /media/folder/delete", Audience: shell.Writers, Handler: h.deleteFolder},
+		{Pattern: "GET /media/{id}", Audience: shell.Members, Handler: h.hideFromClients(h.page)},
+		{Pattern: "POST /media/{id}", Audience: shell.Writers, Handler: h.withItem(h.save), RestoresForm: true,
 			Page: "/media/{id}"},
-		{Pattern: "GET /media/{id}/crop", Audience: shell.Writers, Handler: p.withItem(p.cropPage)},
-		{Pattern: "POST /media/{id}/crop", Audience: shell.Writers, Handler: p.withItem(p.crop)},
-		{Pattern: "GET /media/{id}/delete", Audience: shell.Writers, Handler: p.withItem(p.deletePage)},
-		{Pattern: "POST /media/{id}/delete", Audience: shell.Writers, Handler: p.withItem(p.delete)},
+		{Pattern: "GET /media/{id}/crop", Audience: shell.Writers, Handler: h.withItem(h.cropPage)},
+		{Pattern: "POST /media/{id}/crop", Audience: shell.Writers, Handler: h.withItem(h.crop)},
+		{Pattern: "GET /media/{id}/delete", Audience: shell.Writers, Handler: h.withItem(h.deletePage)},
+		{Pattern: "POST /media/{id}/delete", Audience: shell.Writers, Handler: h.withItem(h.delete)},
 	}
 }
 
 // hideFromClients returns a handler that shows "not found" to people with the role Client, who are not allowed to see
 // the library.
-func (p *Handlers) hideFromClients(do http.HandlerFunc) http.HandlerFunc {
+func (h *Handlers) hideFromClients(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if shell.VisitorOf(r.Context()).Team.Role == access.Client {
-			p.NotFound(w, r)
+			h.NotFound(w, r)
 			return
 		}
-		do(w, r)
+		next(w, r)
 	}
 }
 
@@ -93,37 +93,37 @@ type itemRequest struct {
 }
 
 // withItem returns a handler that calls do with the ID of the item in the path.
-func (p *Handlers) withItem(do func(http.ResponseWriter, itemRequest)) http.HandlerFunc {
+func (h *Handlers) withItem(next func(http.ResponseWriter, itemRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		call, err := p.NewCall(r, "media")
+		call, err := h.NewCall(r, "media")
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		do(w, itemRequest{r, call, id})
+		next(w, itemRequest{r, call, id})
 	}
 }
 
 // switchTeam switches to the team of an item and redirects to the item. If the person does not belong to that team,
 // it shows err.
-func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-		return p.media.FindTeam(ctx, id, teams)
+func (h *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
+	h.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		return h.media.FindTeam(ctx, id, teams)
 	})
 }
 
 // ariaAttributes returns the HTML attributes of a form field that has an error or a hint. hint is the id of the hint's
 // element, or "".
-func ariaAttributes(formErr bool, hint string) template.HTMLAttr {
+func ariaAttributes(hasError bool, hint string) template.HTMLAttr {
 	switch {
-	case formErr && hint != "":
+	case hasError && hint != "":
 		return template.HTMLAttr(` aria-invalid="true" autofocus aria-describedby="` + hint + ` error"`) //nolint:gosec // an id
-	case formErr:
+	case hasError:
 		return ` aria-invalid="true" autofocus aria-describedby="error"`
 	case hint != "":
 		return template.HTMLAttr(` aria-describedby="` + hint + `"`) //nolint:gosec // as above
@@ -134,14 +134,14 @@ func ariaAttributes(formErr bool, hint string) template.HTMLAttr {
 // pathOf returns the path of an item.
 func pathOf(id int64) string { return "/media/" + strconv.FormatInt(id, 10) }
 
-// seconds formats a duration in seconds, such as "1:05".
-func seconds(n float64) string {
-	whole := int(n + 0.5)
-	return strconv.Itoa(whole/60) + ":" + strconv.Itoa(100 + whole%60)[1:]
+// formatSeconds formats a duration in formatSeconds, such as "1:05".
+func formatSeconds(n float64) string {
+	total := int(n + 0.5)
+	return strconv.Itoa(total/60) + ":" + strconv.Itoa(100 + total%60)[1:]
 }
 
-// numberOf parses a number. It returns 0 if text is not a number or is negative.
-func numberOf(text string) int64 {
+// parseNumber parses a number. It returns 0 if text is not a number or is negative.
+func parseNumber(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return 0

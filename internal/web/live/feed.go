@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	pollInterval  = time.Second
-	checkInterval = 15 * time.Second // maximum time until a stream ends after its session or membership
-	maxStreams    = 4096             // streams per node
-	maxPerPerson  = 12               // streams per person and node
-	maxPending    = 50               // pending changes of a stream; if there are more, a single Any replaces them
+	pollInterval        = time.Second
+	checkInterval       = 15 * time.Second // maximum time until a stream ends after its session or membership
+	maxStreams          = 4096             // streams per node
+	maxStreamsPerPerson = 12               // streams per person and node
+	maxPendingChanges   = 50               // pending changes of a stream; if there are more, a single Any replaces them
 )
 
 // The topics of changes.
@@ -45,7 +45,7 @@ type Subscriber struct {
 	Epoch        int64 // epoch of the person's sessions
 }
 
-var errFull = errors.New("too many streams")
+var errTooManyStreams = errors.New("too many streams")
 
 // Feed sends changes to the streams of this node.
 type Feed struct {
@@ -93,7 +93,7 @@ func (s *stream) add(c Change) {
 			return
 		}
 	}
-	if s.pending = append(s.pending, c); len(s.pending) > maxPending {
+	if s.pending = append(s.pending, c); len(s.pending) > maxPendingChanges {
 		s.pending = []Change{{Topic: Any}}
 	}
 	select {
@@ -111,20 +111,20 @@ func (s *stream) take() []Change {
 	return out
 }
 
-// open adds a stream. It returns errFull if a limit is reached or the feed is closed.
-func (f *Feed) open(r Subscriber) (*stream, error) {
+// open adds a stream. It returns errTooManyStreams if a limit is reached or the feed is closed.
+func (f *Feed) open(sub Subscriber) (*stream, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	count := 0
 	for s := range f.streams {
-		if s.Person == r.Person {
+		if s.Person == sub.Person {
 			count++
 		}
 	}
-	if f.closed || count >= maxPerPerson || len(f.streams) >= maxStreams {
-		return nil, errFull
+	if f.closed || count >= maxStreamsPerPerson || len(f.streams) >= maxStreams {
+		return nil, errTooManyStreams
 	}
-	s := &stream{Subscriber: r, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	s := &stream{Subscriber: sub, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	f.streams[s] = struct{}{}
 	return s, nil
 }
@@ -193,7 +193,7 @@ func (f *Feed) poll(ctx context.Context) (bool, error) {
 	f.tailMu.Lock()
 	defer f.tailMu.Unlock()
 	if f.Streams() == 0 {
-		f.events.seen, f.notices.seen, f.jobs.known = nil, nil, nil
+		f.events.seen, f.notices.seen, f.jobs.jobs = nil, nil, nil
 		return false, nil
 	}
 	return f.read(ctx)
@@ -249,7 +249,7 @@ func (f *Feed) endStale(ctx context.Context) error {
 	f.mu.Unlock()
 	for len(streams) > 0 {
 		n := min(len(streams), checkBatchSize)
-		if err := f.endStaleOf(ctx, streams[:n]); err != nil {
+		if err := f.endStaleBatch(ctx, streams[:n]); err != nil {
 			return err
 		}
 		streams = streams[n:]
@@ -257,18 +257,18 @@ func (f *Feed) endStale(ctx context.Context) error {
 	return nil
 }
 
-func (f *Feed) endStaleOf(ctx context.Context, streams []*stream) error {
+func (f *Feed) endStaleBatch(ctx context.Context, streams []*stream) error {
 	args := []any{db.Micros(f.db.Now())}
 	for _, s := range streams {
 		args = append(args, []byte(s.Session))
 	}
 	valid := map[Subscriber]bool{}
 	_, err := db.All(ctx, f.db, func(rows *sql.Rows, _ *struct{}) error {
-		var r Subscriber
+		var sub Subscriber
 		var session []byte
-		err := rows.Scan(&session, &r.Person, &r.Epoch, &r.Team)
-		r.Session = string(session)
-		valid[r] = true
+		err := rows.Scan(&session, &sub.Person, &sub.Epoch, &sub.Team)
+		sub.Session = string(session)
+		valid[sub] = true
 		return err
 	}, `SELECT s.token_hash, p.id, p.epoch, m.team_id FROM sessions s JOIN people p ON p.id = s.person_id
 		JOIN memberships m ON m.person_id = p.id WHERE s.expires_at > ? AND p.held_at = 0

@@ -29,33 +29,33 @@ type Handlers struct {
 func New(sh *shell.Shell, feed *Feed) *Handlers { return &Handlers{sh, feed} }
 
 // Routes returns the route of the streams. The route skips the slot because Feed limits the number of streams.
-func (p *Handlers) Routes() []shell.Route {
-	return []shell.Route{{Pattern: "GET /live", Audience: shell.Members, Handler: p.stream, SkipsSlot: true}}
+func (h *Handlers) Routes() []shell.Route {
+	return []shell.Route{{Pattern: "GET /live", Audience: shell.Members, Handler: h.stream, SkipsSlot: true}}
 }
 
 // stream sends changes in the selected team to the visitor's browser until either side ends the stream.
-func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	s, err := p.feed.open(Subscriber{p.SessionHash(r.Context()), v.ID, v.Team.ID, v.Epoch})
+	s, err := h.feed.open(Subscriber{h.SessionHash(r.Context()), v.ID, v.Team.ID, v.Epoch})
 	if err != nil {
-		p.ShowError(w, r, apierr.AtCapacity(loadshed.RetryAfter()).Wrap(err))
+		h.ShowError(w, r, apierr.AtCapacity(loadshed.RetryAfter()).Wrap(err))
 		return
 	}
-	defer p.feed.remove(s)
-	if err := p.feed.start(r.Context()); err != nil {
-		p.ShowError(w, r, err)
+	defer h.feed.remove(s)
+	if err := h.feed.start(r.Context()); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // for nginx
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("X-Accel-Buffering", "no") // for nginx
 	control := http.NewResponseController(w)
 	// Disable the server's read timeout for this connection. The write timeout is renewed before each write.
 	if control.SetReadDeadline(time.Time{}) != nil {
 		return
 	}
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
 	// The random retry delay spreads the reconnections after a node has stopped.
 	out := fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.IntN(3000)) //nolint:gosec // no secret
 	for {
@@ -70,24 +70,24 @@ func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-s.done:
 			return
-		case <-beat.C:
+		case <-ticker.C:
 			out = []byte(":\n\n")
 		case <-s.wake:
-			out = p.encodeEvents(r, s)
+			out = h.encodeEvents(r, s)
 		}
 	}
 }
 
 // encodeEvents returns the pending changes of a stream as server-sent events. A notification's event contains the
 // number of unread notifications.
-func (p *Handlers) encodeEvents(r *http.Request, s *stream) []byte {
+func (h *Handlers) encodeEvents(r *http.Request, s *stream) []byte {
 	var out bytes.Buffer
 	for _, c := range s.take() {
 		event := map[string]any{"topic": c.Topic, "id": c.ID}
-		if c.Topic == Notice && p.Unread != nil {
-			n, err := p.Unread(r.Context(), s.Person)
+		if c.Topic == Notice && h.Unread != nil {
+			n, err := h.Unread(r.Context(), s.Person)
 			if err != nil {
-				p.Log.WarnContext(r.Context(), "counting unread notifications failed", "error", err)
+				h.Log.WarnContext(r.Context(), "counting unread notifications failed", "error", err)
 				continue
 			}
 			event["unread"] = n

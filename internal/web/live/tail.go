@@ -48,7 +48,7 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	now := time.Now()
 	var out []row
 	for _, r := range newRows {
-		if _, returned := t.seen[r.id]; !returned {
+		if _, ok := t.seen[r.id]; !ok {
 			t.seen[r.id] = now
 			out = append(out, r)
 		}
@@ -59,9 +59,9 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 
 // advanceFloor moves the floor past rows that were returned at least rereadWindow ago. If there are many rows, it also
 // moves the floor past newer rows.
-func (t *tail) advanceFloor(found []row, now time.Time) {
-	for i, r := range found {
-		if now.Sub(t.seen[r.id]) < rereadWindow && len(found)-i <= maxRows/2 {
+func (t *tail) advanceFloor(rows []row, now time.Time) {
+	for i, r := range rows {
+		if now.Sub(t.seen[r.id]) < rereadWindow && len(rows)-i <= maxRows/2 {
 			break
 		}
 		t.floor = r.id
@@ -71,7 +71,7 @@ func (t *tail) advanceFloor(found []row, now time.Time) {
 
 // jobTail finds jobs whose progress has changed.
 type jobTail struct {
-	known map[string]progress // progress of open and recently finished jobs, by job ID; nil before the first call
+	jobs map[string]progress // progress of open and recently finished jobs, by job ID; nil before the first call
 }
 
 // progress is the state of a job.
@@ -86,7 +86,7 @@ type progress struct {
 func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 	const columns = `SELECT id, team_id, state, done, total FROM jobs WHERE finished_at `
 	scan := func(rows *sql.Rows, j *progress) error { return rows.Scan(&j.id, &j.team, &j.state, &j.done, &j.total) }
-	open, err := db.All(ctx, d, scan, columns+`= 0 ORDER BY id LIMIT ?`, maxRows)
+	unfinished, err := db.All(ctx, d, scan, columns+`= 0 ORDER BY id LIMIT ?`, maxRows)
 	if err != nil {
 		return nil, fmt.Errorf("reading open jobs: %w", err)
 	}
@@ -96,15 +96,15 @@ func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 		return nil, fmt.Errorf("reading finished jobs: %w", err)
 	}
 	var out []progress
-	current := make(map[string]progress, len(open)+len(finished))
-	for _, j := range append(open, finished...) { // if a job is in both lists, it has finished: keep its last state
+	current := make(map[string]progress, len(unfinished)+len(finished))
+	for _, j := range append(unfinished, finished...) { // if a job is in both lists, it has finished: keep its last state
 		current[j.id] = j
 	}
 	for id, j := range current {
-		if before, known := t.known[id]; t.known != nil && (!known || before != j) {
+		if before, ok := t.jobs[id]; t.jobs != nil && (!ok || before != j) {
 			out = append(out, j)
 		}
 	}
-	t.known = current
+	t.jobs = current
 	return out, nil
 }

@@ -48,16 +48,16 @@ func appearanceOf(n notification.Notification) appearance {
 	if n.ChangesRequested() {
 		return appearance{"pencil-line", "warn"}
 	}
-	if l, ok := appearances[n.Kind]; ok {
-		return l
+	if a, ok := appearances[n.Kind]; ok {
+		return a
 	}
 	return appearance{"shield-user-line", "warn"}
 }
 
 // sentencesOf splits a text into its first sentence and the rest.
 func sentencesOf(text string) [2]string {
-	first, rest, found := strings.Cut(text, ". ")
-	if !found {
+	first, rest, ok := strings.Cut(text, ". ")
+	if !ok {
 		return [2]string{text, ""}
 	}
 	return [2]string{first + ".", rest}
@@ -74,22 +74,22 @@ type Handlers struct {
 func New(sh *shell.Shell, notices *notification.Service) *Handlers { return &Handlers{sh, notices} }
 
 // Routes returns the routes of the pages. Notifications belong to a person, across all teams.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /notices", Audience: shell.People, Handler: p.list},
-		{Pattern: "POST /notices/read", Audience: shell.People, Handler: p.readAll},
-		{Pattern: "GET /notices/recent", Audience: shell.People, Handler: p.recent},
-		{Pattern: "GET /notices/settings", Audience: shell.People, Handler: p.settingsPage},
-		{Pattern: "POST /notices/settings", Audience: shell.People, Handler: p.saveSettings},
-		{Pattern: "GET /notices/{id}", Audience: shell.People, Handler: p.follow},
-		{Pattern: "POST /notices/{id}/read", Audience: shell.People, Handler: p.read},
+		{Pattern: "GET /notices", Audience: shell.People, Handler: h.list},
+		{Pattern: "POST /notices/read", Audience: shell.People, Handler: h.readAll},
+		{Pattern: "GET /notices/recent", Audience: shell.People, Handler: h.recent},
+		{Pattern: "GET /notices/settings", Audience: shell.People, Handler: h.settingsPage},
+		{Pattern: "POST /notices/settings", Audience: shell.People, Handler: h.saveSettings},
+		{Pattern: "GET /notices/{id}", Audience: shell.People, Handler: h.follow},
+		{Pattern: "POST /notices/{id}/read", Audience: shell.People, Handler: h.read},
 	}
 }
 
 const (
-	perPage       = 50 // notifications on a page
-	maxPanelRows  = 6  // maximum number of rows in the panel below the bell icon
-	maxRecentRead = 30 // notifications read for the panel; more than maxPanelRows, because some share a row
+	notificationsPerPage = 50 // notifications on a page
+	maxPanelRows         = 6  // maximum number of rows in the panel below the bell icon
+	maxRecentRead        = 30 // notifications read for the panel; more than maxPanelRows, because some share a row
 )
 
 // listing is a page or the panel of notifications.
@@ -147,117 +147,117 @@ func sectionsOf(notifications []notification.Notification, now time.Time) []sect
 // paging holds the paths of other pages. A path is "" if there is no such page.
 type paging struct{ First, Next string }
 
-func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	var before int64
 	if text := r.URL.Query().Get("before"); text != "" {
 		var err error
 		if before, err = strconv.ParseInt(text, 10, 64); err != nil || before < 1 {
-			p.NotFound(w, r)
+			h.NotFound(w, r)
 			return
 		}
 	}
-	l, list, first := listing{}, p.notices.List, "/notices?"
+	view, list, first := listing{}, h.notices.List, "/notices?"
 	if r.URL.Query().Get("show") == "unread" {
-		l.Filter, list, first = "unread", p.notices.ListUnread, "/notices?show=unread&"
+		view.Filter, list, first = "unread", h.notices.ListUnread, "/notices?show=unread&"
 	}
-	notifications, err := list(r.Context(), shell.VisitorOf(r.Context()).ID, before, perPage+1)
+	notifications, err := list(r.Context(), shell.VisitorOf(r.Context()).ID, before, notificationsPerPage+1)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	if len(notifications) > perPage {
-		notifications = notifications[:perPage]
-		l.Pages.Next = first + "before=" + strconv.FormatInt(notifications[perPage-1].ID, 10)
+	if len(notifications) > notificationsPerPage {
+		notifications = notifications[:notificationsPerPage]
+		view.Pages.Next = first + "before=" + strconv.FormatInt(notifications[notificationsPerPage-1].ID, 10)
 	}
 	for _, n := range notifications {
-		l.Unread = l.Unread || !n.Read
+		view.Unread = view.Unread || !n.Read
 	}
-	l.Days = sectionsOf(notifications, p.DB.Now())
+	view.Days = sectionsOf(notifications, h.DB.Now())
 	if before > 0 {
-		l.Pages.First = first[:len(first)-1]
+		view.Pages.First = first[:len(first)-1]
 	} else if len(notifications) > 0 {
-		l.Newest = notifications[0].ID
+		view.Newest = notifications[0].ID
 	}
-	p.Show(w, r, http.StatusOK, pages["list"], "Notifications", l)
+	h.Show(w, r, http.StatusOK, pages["list"], "Notifications", view)
 }
 
 // recent serves the newest notifications, for the panel below the bell icon of every page.
-func (p *Handlers) recent(w http.ResponseWriter, r *http.Request) {
-	notifications, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, 0, maxRecentRead)
+func (h *Handlers) recent(w http.ResponseWriter, r *http.Request) {
+	notifications, err := h.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, 0, maxRecentRead)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	l := listing{Days: []section{{Rows: rowsOf(notifications)}}}
+	view := listing{Days: []section{{Rows: rowsOf(notifications)}}}
 	for _, n := range notifications {
-		l.Unread = l.Unread || !n.Read
+		view.Unread = view.Unread || !n.Read
 	}
 	if len(notifications) > 0 {
-		l.Newest = notifications[0].ID
+		view.Newest = notifications[0].ID
 	}
-	if rows := &l.Days[0].Rows; len(*rows) > maxPanelRows {
+	if rows := &view.Days[0].Rows; len(*rows) > maxPanelRows {
 		*rows = (*rows)[:maxPanelRows]
 	}
-	p.Show(w, r, http.StatusOK, pages["recent"], "Notifications", l)
+	h.Show(w, r, http.StatusOK, pages["recent"], "Notifications", view)
 }
 
 // follow marks a notification as read and redirects to its subject. If the subject belongs to another team, it switches
 // to that team first. In that case, SwitchTeam asks for confirmation if the visitor comes from another site.
-func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	n, err := p.noticeIn(r)
+	n, err := h.pathNotice(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	if to := shell.TeamOrFirst(v.Account, n.Team); to.ID == n.Team && n.Team != v.Team.ID {
-		p.SwitchTeam(w, r, to, r.URL.Path)
+	if target := shell.TeamOrFirst(v.Account, n.Team); target.ID == n.Team && n.Team != v.Team.ID {
+		h.SwitchTeam(w, r, target, r.URL.Path)
 		return
 	}
-	if err := p.notices.MarkRead(r.Context(), v.ID, n.ID, false); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.notices.MarkRead(r.Context(), v.ID, n.ID, false); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, n.Path())
 }
 
-// noticeIn returns the visitor's notification whose ID is in the path.
-func (p *Handlers) noticeIn(r *http.Request) (notification.Notification, error) {
+// pathNotice returns the visitor's notification whose ID is in the path.
+func (h *Handlers) pathNotice(r *http.Request) (notification.Notification, error) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
 		return notification.Notification{}, err
 	}
-	return p.notices.Get(r.Context(), shell.VisitorOf(r.Context()).ID, id)
+	return h.notices.Get(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 }
 
-func (p *Handlers) read(w http.ResponseWriter, r *http.Request) {
-	n, err := p.noticeIn(r)
+func (h *Handlers) read(w http.ResponseWriter, r *http.Request) {
+	n, err := h.pathNotice(r)
 	if err == nil {
-		err = p.notices.MarkRead(r.Context(), shell.VisitorOf(r.Context()).ID, n.ID, false)
+		err = h.notices.MarkRead(r.Context(), shell.VisitorOf(r.Context()).ID, n.ID, false)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, "/notices")
 }
 
 // readAll marks the notifications up to the newest one on the page as read. Newer notifications stay unread.
-func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	newest, err := strconv.ParseInt(r.PostForm.Get("newest"), 10, 64)
 	if err != nil {
-		p.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
+		h.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
 			"The form could not be read. Reload the page and try again.")
 		return
 	}
-	if err := p.notices.MarkRead(r.Context(), shell.VisitorOf(r.Context()).ID, newest, true); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.notices.MarkRead(r.Context(), shell.VisitorOf(r.Context()).ID, newest, true); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Flash(r, "All notifications were marked as read.")
+	h.Flash(r, "All notifications were marked as read.")
 	shell.Redirect(w, r, "/notices")
 }
 
@@ -307,24 +307,24 @@ func groupsOf(muted notification.MutedKinds) []group {
 	return out
 }
 
-func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
-	muted, err := p.notices.Muted(r.Context(), shell.VisitorOf(r.Context()).ID)
+func (h *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
+	muted, err := h.notices.Muted(r.Context(), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["settings"], "Notification settings",
-		settingsView{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
+	h.Show(w, r, http.StatusOK, pages["settings"], "Notification settings",
+		settingsView{Mails: h.notices.Mails(), Groups: groupsOf(muted)})
 }
 
 // saveSettings saves which kinds a person wants in the app and by email. If there is no mail server, the form has no
 // choices for email, and the email settings do not change.
-func (p *Handlers) saveSettings(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) saveSettings(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	person := shell.VisitorOf(r.Context()).ID
-	muted, err := p.notices.Muted(r.Context(), person)
+	muted, err := h.notices.Muted(r.Context(), person)
 	if err == nil {
 		muted.App = kindsExcept(r.PostForm["app"])
 		switch all := r.PostForm.Get("all"); {
@@ -332,16 +332,16 @@ func (p *Handlers) saveSettings(w http.ResponseWriter, r *http.Request) {
 			muted.Mail = nil
 		case all != "":
 			muted.Mail = kindsExcept(nil)
-		case p.notices.Mails():
+		case h.notices.Mails():
 			muted.Mail = kindsExcept(r.PostForm["mail"])
 		}
-		err = p.notices.SetMuted(r.Context(), person, muted)
+		err = h.notices.SetMuted(r.Context(), person, muted)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Flash(r, "Your settings were saved.")
+	h.Flash(r, "Your settings were saved.")
 	shell.Redirect(w, r, "/notices/settings")
 }
 

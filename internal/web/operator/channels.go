@@ -57,22 +57,22 @@ type channelView struct {
 // Chosen reports whether a value of a field is selected in the form.
 func (v channelView) Chosen(field, value string) bool { return slices.Contains(v.Form[field], value) }
 
-func (p *Handlers) channelsPage(w http.ResponseWriter, r *http.Request) {
-	p.showChannels(w, r, http.StatusOK, "")
+func (h *Handlers) channelsPage(w http.ResponseWriter, r *http.Request) {
+	h.showChannels(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showChannels(w http.ResponseWriter, r *http.Request, status int, formErr string) {
+func (h *Handlers) showChannels(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	view := channelsView{Error: formErr}
-	if err := p.fillChannels(r.Context(), &view); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.fillChannels(r.Context(), &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["channels"], "Notification channels", view)
+	h.Show(w, r, status, pages["channels"], "Notification channels", view)
 }
 
-func (p *Handlers) fillChannels(ctx context.Context, view *channelsView) error {
+func (h *Handlers) fillChannels(ctx context.Context, view *channelsView) error {
 	var err error
-	if view.Channels, err = p.Notifications.Channels(ctx); err != nil {
+	if view.Channels, err = h.Notifications.Channels(ctx); err != nil {
 		return err
 	}
 	var teams []int64
@@ -81,21 +81,21 @@ func (p *Handlers) fillChannels(ctx context.Context, view *channelsView) error {
 			teams = append(teams, c.Team)
 		}
 	}
-	view.Names, err = teamsearch.TeamNames(ctx, p.DB, teams)
+	view.Names, err = teamsearch.TeamNames(ctx, h.DB, teams)
 	return err
 }
 
-func (p *Handlers) newChannelPage(w http.ResponseWriter, r *http.Request) {
-	p.showChannel(w, r, http.StatusOK, channelView{Form: url.Values{
+func (h *Handlers) newChannelPage(w http.ResponseWriter, r *http.Request) {
+	h.showChannel(w, r, http.StatusOK, channelView{Form: url.Values{
 		"service": {string(notification.Slack)}, "scope": {"all"}, "choice": {"all"},
 	}})
 }
 
 // showChannel shows the form for a channel. A channel without an ID is new.
-func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status int, view channelView) {
-	teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: maxOfferedTeams})
+func (h *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status int, view channelView) {
+	teams, err := teamsearch.Teams(r.Context(), h.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	view.Teams, view.Services, view.Offered = teams.Items, notification.ChannelServices, notification.Kinds
@@ -103,11 +103,11 @@ func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status in
 	if view.ID != 0 {
 		title = "Notification channel"
 	}
-	p.Show(w, r, status, pages["channel"], title, view)
+	h.Show(w, r, status, pages["channel"], title, view)
 }
 
-// channelIn returns the values that the forms for new and existing channels have in common.
-func (p *Handlers) channelIn(r *http.Request, service notification.ChannelService) (notification.ChannelChange, error) {
+// parseChannelForm returns the values that the forms for new and existing channels have in common.
+func (h *Handlers) parseChannelForm(r *http.Request, service notification.ChannelService) (notification.ChannelChange, error) {
 	f := r.PostForm
 	out := notification.ChannelChange{Name: f.Get("name"), URL: f.Get("url")}
 	if service == notification.Ntfy { // for other services, the field is hidden, but a password manager may fill it
@@ -129,27 +129,27 @@ func (p *Handlers) channelIn(r *http.Request, service notification.ChannelServic
 		return out, apierr.OperatorError("choose a team")
 	}
 	var err error
-	out.Team, err = p.target(r, team.ForTeam, entered)
+	out.Team, err = h.findTarget(r, team.ForTeam, entered)
 	return out, err
 }
 
-func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	f := r.PostForm
 	service := notification.ChannelService(f.Get("service"))
-	given, err := p.channelIn(r, service)
+	change, err := h.parseChannelForm(r, service)
 	n := notification.NewChannel{
-		Service: service, Team: given.Team, Name: given.Name, URL: given.URL, Token: given.Token, Kinds: given.Kinds,
+		Service: service, Team: change.Team, Name: change.Name, URL: change.URL, Token: change.Token, Kinds: change.Kinds,
 	}
 	var added notification.Channel
 	if err == nil {
-		added, err = p.Notifications.AddChannel(r.Context(), n)
+		added, err = h.Notifications.AddChannel(r.Context(), n)
 	}
 	if err != nil {
-		if text, status, ok := p.formError(w, r, err); ok {
-			p.showChannel(w, r, status, channelView{Error: text, Form: f})
+		if text, status, ok := h.formError(w, r, err); ok {
+			h.showChannel(w, r, status, channelView{Error: text, Form: f})
 		}
 		return
 	}
@@ -157,16 +157,16 @@ func (p *Handlers) addChannel(w http.ResponseWriter, r *http.Request) {
 	if n.Service == notification.Webhook {
 		next += "/" + strconv.FormatInt(added.ID, 10) + "/secret"
 	}
-	p.finish(w, r, p.T(r, "The channel was added. Send a test message to check it."), next)
+	h.finish(w, r, h.T(r, "The channel was added. Send a test message to check it."), next)
 }
 
 // channelOf returns the channel whose ID is in the path.
-func (p *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
+func (h *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
 	id, err := shell.PathID(r, "channel")
 	if err != nil {
 		return notification.Channel{}, err
 	}
-	channels, err := p.Notifications.Channels(r.Context())
+	channels, err := h.Notifications.Channels(r.Context())
 	if err != nil {
 		return notification.Channel{}, err
 	}
@@ -178,23 +178,23 @@ func (p *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
 }
 
 // withChannel returns a handler that calls do with the channel whose ID is in the path.
-func (p *Handlers) withChannel(do func(http.ResponseWriter, *http.Request, notification.Channel)) http.HandlerFunc {
+func (h *Handlers) withChannel(next func(http.ResponseWriter, *http.Request, notification.Channel)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := p.channelOf(r)
+		c, err := h.channelOf(r)
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		do(w, r, c)
+		next(w, r, c)
 	}
 }
 
-func (p *Handlers) channelPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+func (h *Handlers) channelPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
 	form := url.Values{"name": {c.Name}, "scope": {"all"}, "choice": {"all"}, "service": {string(c.Service)}}
 	if c.Team != 0 {
-		names, err := teamsearch.TeamNames(r.Context(), p.DB, []int64{c.Team})
+		names, err := teamsearch.TeamNames(r.Context(), h.DB, []int64{c.Team})
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
 		form.Set("scope", "one")
@@ -204,74 +204,74 @@ func (p *Handlers) channelPage(w http.ResponseWriter, r *http.Request, c notific
 		form.Set("choice", "some")
 		form.Add("kind", string(kind))
 	}
-	p.showChannel(w, r, http.StatusOK, channelView{Channel: c, Form: form})
+	h.showChannel(w, r, http.StatusOK, channelView{Channel: c, Form: form})
 }
 
-func (p *Handlers) changeChannel(w http.ResponseWriter, r *http.Request, c notification.Channel) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) changeChannel(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	change, err := p.channelIn(r, c.Service)
+	change, err := h.parseChannelForm(r, c.Service)
 	if err == nil {
-		err = p.Notifications.ChangeChannel(r.Context(), c.ID, change)
+		err = h.Notifications.ChangeChannel(r.Context(), c.ID, change)
 	}
 	if err != nil {
-		if text, status, ok := p.formError(w, r, err); ok {
+		if text, status, ok := h.formError(w, r, err); ok {
 			form := r.PostForm
 			form.Set("service", string(c.Service))
-			p.showChannel(w, r, status, channelView{Channel: c, Error: text, Form: form})
+			h.showChannel(w, r, status, channelView{Channel: c, Error: text, Form: form})
 		}
 		return
 	}
-	p.finish(w, r, p.T(r, "The channel was saved."), "/operator/channels")
+	h.finish(w, r, h.T(r, "The channel was saved."), "/operator/channels")
 }
 
 // channelSecretPage shows the secret that signs the messages of a webhook.
-func (p *Handlers) channelSecretPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+func (h *Handlers) channelSecretPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
 	if c.Service != notification.Webhook {
-		p.ShowError(w, r, apierr.ItemNotFound())
+		h.ShowError(w, r, apierr.ItemNotFound())
 		return
 	}
-	secret, err := p.Notifications.ShowSigningSecret(r.Context(), c.ID)
+	secret, err := h.Notifications.ShowSigningSecret(r.Context(), c.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["channelsecret"], "Signing secret", channelView{Channel: c, Secret: secret})
+	h.Show(w, r, http.StatusOK, pages["channelsecret"], "Signing secret", channelView{Channel: c, Secret: secret})
 }
 
-func (p *Handlers) removeChannelPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
-	p.ShowTitled(w, r, http.StatusOK, pages["channelremove"], p.T(r, "Remove the channel %s", c.Name), channelView{Channel: c})
+func (h *Handlers) removeChannelPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+	h.ShowTitled(w, r, http.StatusOK, pages["channelremove"], h.T(r, "Remove the channel %s", c.Name), channelView{Channel: c})
 }
 
-// onChannel returns a handler that calls do with the ID of the channel in the path, and then shows message.
-func (p *Handlers) onChannel(do func(context.Context, int64) error, message locale.Key) http.HandlerFunc {
-	return p.withChannel(func(w http.ResponseWriter, r *http.Request, c notification.Channel) {
-		if err := do(r.Context(), c.ID); err != nil {
-			if text, status, ok := p.formError(w, r, err); ok {
-				p.showChannels(w, r, status, text)
+// channelAction returns a handler that calls do with the ID of the channel in the path, and then shows message.
+func (h *Handlers) channelAction(fn func(context.Context, int64) error, message locale.Key) http.HandlerFunc {
+	return h.withChannel(func(w http.ResponseWriter, r *http.Request, c notification.Channel) {
+		if err := fn(r.Context(), c.ID); err != nil {
+			if text, status, ok := h.formError(w, r, err); ok {
+				h.showChannels(w, r, status, text)
 			}
 			return
 		}
-		p.finish(w, r, p.T(r, message), "/operator/channels")
+		h.finish(w, r, h.T(r, message), "/operator/channels")
 	})
 }
 
 // channelRoutes returns the routes of the pages about channels. Their forms are not restored after step-up, because
 // they contain secrets, which must not be stored in a session.
-func (p *Handlers) channelRoutes() []shell.Route {
+func (h *Handlers) channelRoutes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /operator/channels", Handler: p.channelsPage},
-		{Pattern: "GET /operator/channels/new", Handler: p.newChannelPage, RequiresRecentAuth: true},
-		{Pattern: "POST /operator/channels", Handler: p.addChannel, RequiresRecentAuth: true},
-		{Pattern: "GET /operator/channels/{channel}", Handler: p.withChannel(p.channelPage), RequiresRecentAuth: true},
-		{Pattern: "POST /operator/channels/{channel}", Handler: p.withChannel(p.changeChannel), RequiresRecentAuth: true},
-		{Pattern: "GET /operator/channels/{channel}/secret", Handler: p.withChannel(p.channelSecretPage),
+		{Pattern: "GET /operator/channels", Handler: h.channelsPage},
+		{Pattern: "GET /operator/channels/new", Handler: h.newChannelPage, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/channels", Handler: h.addChannel, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/channels/{channel}", Handler: h.withChannel(h.channelPage), RequiresRecentAuth: true},
+		{Pattern: "POST /operator/channels/{channel}", Handler: h.withChannel(h.changeChannel), RequiresRecentAuth: true},
+		{Pattern: "GET /operator/channels/{channel}/secret", Handler: h.withChannel(h.channelSecretPage),
 			RequiresRecentAuth: true},
-		{Pattern: "POST /operator/channels/{channel}/test", Handler: p.onChannel(p.Notifications.TestChannel,
+		{Pattern: "POST /operator/channels/{channel}/test", Handler: h.channelAction(h.Notifications.TestChannel,
 			"The test message was sent.")},
-		{Pattern: "GET /operator/channels/{channel}/remove", Handler: p.withChannel(p.removeChannelPage)},
+		{Pattern: "GET /operator/channels/{channel}/remove", Handler: h.withChannel(h.removeChannelPage)},
 		{Pattern: "POST /operator/channels/{channel}/remove", RequiresRecentAuth: true,
-			Handler: p.onChannel(p.Notifications.RemoveChannel, "The channel was removed.")},
+			Handler: h.channelAction(h.Notifications.RemoveChannel, "The channel was removed.")},
 	}
 }

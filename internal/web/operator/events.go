@@ -76,7 +76,7 @@ func (f eventsFilter) Filters() bool { return f != eventsFilter{} }
 func eventsFilterOf(r *http.Request) eventsFilter {
 	query := r.URL.Query()
 	f := eventsFilter{
-		Team: numberOf(r, "team"), Person: numberOf(r, "person"), Kind: query.Get("kind"), From: query.Get("from"),
+		Team: queryNumber(r, "team"), Person: queryNumber(r, "person"), Kind: query.Get("kind"), From: query.Get("from"),
 		To: query.Get("to"), Item: strings.TrimSpace(query.Get("item")),
 	}
 	for _, day := range []*string{&f.From, &f.To} {
@@ -101,7 +101,7 @@ func (f eventsFilter) selection() auditlog.Filter {
 
 // path returns a path with the filter as its query. The page shows the events before an ID, or the newest events if
 // before is 0.
-func (f eventsFilter) path(place string, before int64) string {
+func (f eventsFilter) path(basePath string, before int64) string {
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"team": strconv.FormatInt(f.Team, 10), "person": strconv.FormatInt(f.Person, 10), "kind": f.Kind, "from": f.From,
@@ -112,9 +112,9 @@ func (f eventsFilter) path(place string, before int64) string {
 		}
 	}
 	if len(query) == 0 {
-		return place
+		return basePath
 	}
-	return place + "?" + query.Encode()
+	return basePath + "?" + query.Encode()
 }
 
 // kindGroup is a group of event kinds in the form.
@@ -154,121 +154,121 @@ type eventLine struct {
 // OfPost reports whether the event is about a post.
 func (l eventLine) OfPost() bool { return strings.HasPrefix(l.Kind, "post.") && l.Subject != "" }
 
-func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	view := eventsView{
 		eventsFilter: eventsFilterOf(r), Typed: strings.TrimSpace(query.Get("team")), Who: strings.TrimSpace(query.Get("person")),
 		Kinds: offeredKinds(),
 	}
-	err := p.findTeam(r, &view)
+	err := h.findTeam(r, &view)
 	if err == nil && view.Error == "" {
-		err = p.findPerson(r, &view)
+		err = h.findPerson(r, &view)
 	}
 	if err == nil && view.Error == "" {
-		err = p.fillEvents(r, &view)
+		err = h.fillEvents(r, &view)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	status := http.StatusOK
 	if view.Error != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	p.Show(w, r, status, pages["events"], "Audit log", view)
+	h.Show(w, r, status, pages["events"], "Audit log", view)
 }
 
 // fillEvents adds the selected events, and the names of the team and person in the filter.
-func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
+func (h *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 	filter := view.selection()
-	filter.BeforeID, filter.Limit = numberOf(r, "before"), rowsPerPage+1
-	found, err := auditlog.Entries(r.Context(), p.DB, filter)
+	filter.BeforeID, filter.Limit = queryNumber(r, "before"), rowsPerPage+1
+	found, err := auditlog.Entries(r.Context(), h.DB, filter)
 	if err == nil {
-		view.Days, err = p.eventDays(r, found[:min(len(found), rowsPerPage)])
+		view.Days, err = h.eventDays(r, found[:min(len(found), rowsPerPage)])
 	}
 	if err == nil && view.Team > 0 {
 		var names teamsearch.Names
-		names, err = teamsearch.TeamNames(r.Context(), p.DB, []int64{view.Team})
+		names, err = teamsearch.TeamNames(r.Context(), h.DB, []int64{view.Team})
 		view.TeamName = names[view.Team]
 	}
 	if err == nil && view.Person > 0 {
 		var names teamsearch.Names
-		names, err = teamsearch.PersonNames(r.Context(), p.DB, []int64{view.Person})
+		names, err = teamsearch.PersonNames(r.Context(), h.DB, []int64{view.Person})
 		view.Who = strings.TrimSpace(strconv.FormatInt(view.Person, 10) + " " + names[view.Person])
 	}
-	view.File, view.Ranges = view.path("/operator/events.jsonl", 0), rangesOf(view.eventsFilter, p.DB.Now())
+	view.File, view.Ranges = view.path("/operator/events.jsonl", 0), rangesOf(view.eventsFilter, h.DB.Now())
 	if err != nil {
 		return err
 	}
-	place, err := auditlog.FindEntryPosition(r.Context(), p.DB, filter, rowsPerPage)
+	position, err := auditlog.FindEntryPosition(r.Context(), h.DB, filter, rowsPerPage)
 	next := int64(0)
 	if len(found) > rowsPerPage {
 		next = found[rowsPerPage-1].ID
 	}
-	view.Pages = shell.LogPagerOf(p.Language(r), place, min(len(found), rowsPerPage), filter.BeforeID, next,
+	view.Pages = shell.LogPagerOf(h.Language(r), position, min(len(found), rowsPerPage), filter.BeforeID, next,
 		func(before int64) string { return view.path("/operator/events", before) })
 	return err
 }
 
 // findPerson sets the person filter from the entered text: an ID, an ID followed by a name, or part of a name or email
 // address. If such a part does not match exactly one person, findPerson sets an error.
-func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
-	id, err := p.chosenID(r, view.Who, teamsearch.PersonNames)
+func (h *Handlers) findPerson(r *http.Request, view *eventsView) error {
+	id, err := h.chosenID(r, view.Who, teamsearch.PersonNames)
 	if view.Person = id; err != nil || id > 0 || view.Who == "" {
 		return err
 	}
-	found, err := teamsearch.People(r.Context(), p.DB, teamsearch.Query{Text: view.Who, Limit: 2})
+	found, err := teamsearch.People(r.Context(), h.DB, teamsearch.Query{Text: view.Who, Limit: 2})
 	switch {
 	case err != nil:
 		return err
 	case len(found.Items) == 1:
 		view.Person = found.Items[0].ID
 	case len(found.Items) == 0:
-		view.Error = p.T(r, "No person has this name or address.")
+		view.Error = h.T(r, "No person has this name or address.")
 	default:
-		view.Error = p.T(r, "Several people match. Enter the ID or the email address.")
+		view.Error = h.T(r, "Several people match. Enter the ID or the email address.")
 	}
 	return nil
 }
 
 // findTeam sets the team filter from the entered text: an ID, an ID followed by a name, or part of a name. If such a
 // part does not match exactly one team, findTeam sets an error.
-func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
-	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: maxOfferedTeams})
+func (h *Handlers) findTeam(r *http.Request, view *eventsView) error {
+	offered, err := teamsearch.Teams(r.Context(), h.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	view.Teams = offered.Items
 	if err != nil || view.Typed == "" {
 		return err
 	}
-	if view.Team, err = p.chosenID(r, view.Typed, teamsearch.TeamNames); err != nil || view.Team > 0 {
+	if view.Team, err = h.chosenID(r, view.Typed, teamsearch.TeamNames); err != nil || view.Team > 0 {
 		return err
 	}
-	found, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: view.Typed, Limit: 2})
+	found, err := teamsearch.Teams(r.Context(), h.DB, teamsearch.Query{Text: view.Typed, Limit: 2})
 	switch {
 	case err != nil:
 		return err
 	case len(found.Items) == 1:
 		view.Team = found.Items[0].ID
 	case len(found.Items) == 0:
-		view.Error = p.T(r, "No team has this name.")
+		view.Error = h.T(r, "No team has this name.")
 	default:
-		view.Error = p.T(r, "Several teams match. Choose one from the list.")
+		view.Error = h.T(r, "Several teams match. Choose one from the list.")
 	}
 	return nil
 }
 
 // chosenID returns the ID in a text that consists of an ID, or of an ID and the matching name. It returns 0 for any
 // other text, such as a name that begins with a number.
-func (p *Handlers) chosenID(r *http.Request, entered string,
+func (h *Handlers) chosenID(r *http.Request, entered string,
 	namesOf func(context.Context, *db.DB, []int64) (teamsearch.Names, error)) (int64, error) {
-	number, name, named := strings.Cut(entered, " ")
+	number, name, hasName := strings.Cut(entered, " ")
 	id, parseErr := strconv.ParseInt(number, 10, 64)
 	if parseErr != nil || id <= 0 {
 		return 0, nil //nolint:nilerr // the text is not an ID
 	}
-	if !named {
+	if !hasName {
 		return id, nil
 	}
-	names, err := namesOf(r.Context(), p.DB, []int64{id})
+	names, err := namesOf(r.Context(), h.DB, []int64{id})
 	if err != nil {
 		return 0, err
 	}
@@ -280,20 +280,20 @@ func (p *Handlers) chosenID(r *http.Request, entered string,
 }
 
 // eventDays adds names to events, newest first, and groups them by day.
-func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventDay, error) {
+func (h *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventDay, error) {
 	var teams, people, keys []int64
 	for _, e := range events {
 		teams, people, keys = append(teams, e.Team), append(people, e.Person), append(keys, e.Key)
 	}
-	teamNames, err := teamsearch.TeamNames(r.Context(), p.DB, teams)
+	teamNames, err := teamsearch.TeamNames(r.Context(), h.DB, teams)
 	if err != nil {
 		return nil, err
 	}
-	personNames, err := teamsearch.PersonNames(r.Context(), p.DB, people)
+	personNames, err := teamsearch.PersonNames(r.Context(), h.DB, people)
 	if err != nil {
 		return nil, err
 	}
-	keyNames, err := teamsearch.KeyNames(r.Context(), p.DB, keys)
+	keyNames, err := teamsearch.KeyNames(r.Context(), h.DB, keys)
 	var out []eventDay
 	for _, e := range events {
 		e.At = e.At.UTC()
@@ -304,7 +304,7 @@ func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventD
 		var detail map[string]any
 		_ = json.Unmarshal(e.Detail, &detail) // without details, there is no reason
 		last.Lines = append(last.Lines, eventLine{
-			Entry: e, Reason: settings.EventReason(p.Language(r), e.Kind, detail), Label: settings.EventLabel(p.Language(r), e.Kind),
+			Entry: e, Reason: settings.EventReason(h.Language(r), e.Kind, detail), Label: settings.EventLabel(h.Language(r), e.Kind),
 			Icon:     settings.EventIcon(e.Kind),
 			TeamName: teamNames[e.Team], PersonName: personNames[e.Person], KeyName: keyNames[e.Key],
 		})
@@ -313,12 +313,12 @@ func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventD
 }
 
 const (
-	batch        = 1000             // number of events per query for a file
+	batchSize    = 1000             // number of events per query for a file
 	batchTimeout = 30 * time.Second // time limit for the client to accept these events
 )
 
 // eventsFile serves the selected events as JSON Lines, oldest first.
-func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
 	filter := eventsFilterOf(r)
 	for name, id := range map[string]int64{"team": filter.Team, "person": filter.Person} {
 		if id == 0 && r.URL.Query().Get(name) != "" {
@@ -330,11 +330,11 @@ func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-events.jsonl"`)
 	control, out := http.NewResponseController(w), json.NewEncoder(w)
 	query := filter.selection()
-	query.AfterID, query.OldestFirst, query.Limit = numberOf(r, "after"), true, batch
+	query.AfterID, query.OldestFirst, query.Limit = queryNumber(r, "after"), true, batchSize
 	for {
-		found, err := auditlog.Entries(r.Context(), p.DB, query)
+		found, err := auditlog.Entries(r.Context(), h.DB, query)
 		if err != nil {
-			p.Log.ErrorContext(r.Context(), "sending the audit log failed", "error", err)
+			h.Log.ErrorContext(r.Context(), "sending the audit log failed", "error", err)
 			panic(http.ErrAbortHandler) // the client must notice the truncation
 		}
 		if err := control.SetWriteDeadline(time.Now().Add(batchTimeout)); err != nil && !errors.Is(err,
@@ -346,9 +346,9 @@ func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
 				return // the client disconnected
 			}
 		}
-		if len(found) < batch {
+		if len(found) < batchSize {
 			return
 		}
-		query.AfterID = found[batch-1].ID
+		query.AfterID = found[batchSize-1].ID
 	}
 }

@@ -36,7 +36,7 @@ type networksView struct {
 func (v networksView) FailureCount() int { return appcheck.CountFailures(v.Findings) }
 
 // UnclearCount returns the number of findings whose result is unclear.
-func (v networksView) UnclearCount() int { return count(v.Findings, network.CheckUnclear) }
+func (v networksView) UnclearCount() int { return countFindings(v.Findings, network.CheckUnclear) }
 
 // checkGroup holds the findings about a network.
 type checkGroup struct {
@@ -45,16 +45,16 @@ type checkGroup struct {
 }
 
 // Passed returns the number of checks that passed.
-func (g checkGroup) Passed() int { return count(g.Findings, network.CheckPassed) }
+func (g checkGroup) Passed() int { return countFindings(g.Findings, network.CheckPassed) }
 
 // Failed returns the number of checks that failed.
-func (g checkGroup) Failed() int { return count(g.Findings, network.CheckFailed) }
+func (g checkGroup) Failed() int { return countFindings(g.Findings, network.CheckFailed) }
 
 // Unclear returns the number of findings whose result is unclear.
-func (g checkGroup) Unclear() int { return count(g.Findings, network.CheckUnclear) }
+func (g checkGroup) Unclear() int { return countFindings(g.Findings, network.CheckUnclear) }
 
-// count returns the number of findings with the given result.
-func count(findings []appcheck.Finding, result network.CheckResult) int {
+// countFindings returns the number of findings with the given result.
+func countFindings(findings []appcheck.Finding, result network.CheckResult) int {
 	n := 0
 	for _, f := range findings {
 		if f.Result == result {
@@ -77,73 +77,73 @@ func (v networksView) Groups() []checkGroup {
 	return out
 }
 
-// instants matches the times in the details of findings.
-var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+// timePattern matches the times in the details of findings.
+var timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // detailText translates the details of a finding and formats the times in them.
 func detailText(l *locale.Language, text string) string {
-	return instants.ReplaceAllStringFunc(translate(l, text), func(written string) string {
-		at, err := time.Parse(time.RFC3339, written)
+	return timePattern.ReplaceAllStringFunc(translate(l, text), func(match string) string {
+		at, err := time.Parse(time.RFC3339, match)
 		if err != nil {
-			return written
+			return match
 		}
 		return l.Format(at, locale.DateTime) + " UTC"
 	})
 }
 
-var results = map[network.CheckResult]locale.Key{
+var resultLabels = map[network.CheckResult]locale.Key{
 	network.CheckPassed: "Works|result", network.CheckFailed: "Does not work|result",
 	network.CheckUnclear: "Unclear|result",
 }
 
-func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
-	p.showNetworks(w, r, networksView{})
+func (h *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
+	h.showNetworks(w, r, networksView{})
 }
 
 // checkTimeout is the write timeout during a check. It is longer than a check can take.
 const checkTimeout = time.Minute
 
 // checkApps checks the permissions of the apps that are registered with the networks.
-func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
 	// SetWriteDeadline fails only if the server does not support deadlines
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(checkTimeout))
-	findings, err := p.Apps.Check(r.Context())
+	findings, err := h.Apps.Check(r.Context())
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.showNetworks(w, r, networksView{Checked: true, Findings: findings})
+	h.showNetworks(w, r, networksView{Checked: true, Findings: findings})
 }
 
-func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view networksView) {
-	calls, err := p.Delivery.CountCalls(r.Context(), p.DB.Now().Add(-24*time.Hour))
+func (h *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view networksView) {
+	calls, err := h.Delivery.CountCalls(r.Context(), h.DB.Now().Add(-24*time.Hour))
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	lastResults, err := p.Delivery.AppVerdicts(r.Context())
+	lastResults, err := h.Delivery.AppVerdicts(r.Context())
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	for _, platform := range p.Platforms {
+	for _, platform := range h.Platforms {
 		row := networkView{
-			Circuit: p.Delivery.Circuit(platform), Name: shell.NetworkName(platform), Platform: platform, Calls: calls[platform],
+			Circuit: h.Delivery.Circuit(platform), Name: shell.NetworkName(platform), Platform: platform, Calls: calls[platform],
 		}
 		if last, ok := lastResults[platform]; ok && last.Accepted {
 			row.Published = last.At
 		}
 		view.Networks = append(view.Networks, row)
 	}
-	if view.Rejections, err = p.Delivery.AppRejections(r.Context()); err == nil {
-		view.Failures, err = p.Delivery.RecentFailures(r.Context())
+	if view.Rejections, err = h.Delivery.AppRejections(r.Context()); err == nil {
+		view.Failures, err = h.Delivery.RecentFailures(r.Context())
 	}
 	if err == nil {
-		view.Names, err = namesOf(r.Context(), p.DB, view.Failures, func(f delivery.Failure) int64 { return f.TeamID })
+		view.Names, err = teamNamesOf(r.Context(), h.DB, view.Failures, func(f delivery.Failure) int64 { return f.TeamID })
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["networks"], "Networks", view)
+	h.Show(w, r, http.StatusOK, pages["networks"], "Networks", view)
 }

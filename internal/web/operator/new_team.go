@@ -21,8 +21,8 @@ type newTeamView struct {
 	Error     string
 }
 
-func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
-	form := p.SavedForm(r)
+func (h *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
+	form := h.SavedForm(r)
 	if form == nil {
 		v := shell.VisitorOf(r.Context())
 		form = url.Values{"owner": {v.Email}, "timezone": {"UTC"}, "language": {"en"}, "plan": {"team"}}
@@ -30,32 +30,32 @@ func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
 			form.Set("timezone", v.Team.Timezone)
 		}
 	}
-	p.showNewTeam(w, r, http.StatusOK, newTeamView{Form: form})
+	h.showNewTeam(w, r, http.StatusOK, newTeamView{Form: form})
 }
 
-func (p *Handlers) showNewTeam(w http.ResponseWriter, r *http.Request, status int, view newTeamView) {
-	view.Plans, view.Zones, view.Languages = p.Teams.Plans(), teamtime.ZoneOptions(p.DB.Now()), settings.ContentLanguages()
-	p.Show(w, r, status, pages["newteam"], "New team", view)
+func (h *Handlers) showNewTeam(w http.ResponseWriter, r *http.Request, status int, view newTeamView) {
+	view.Plans, view.Zones, view.Languages = h.Teams.Plans(), teamtime.ZoneOptions(h.DB.Now()), settings.ContentLanguages()
+	h.Show(w, r, status, pages["newteam"], "New team", view)
 }
 
 // addTeam creates a team and redirects to its page.
-func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	f := r.PostForm
-	created, err := p.Teams.AddTeamForOwner(r.Context(), shell.VisitorOf(r.Context()).ID, team.Team{
+	created, err := h.Teams.AddTeamForOwner(r.Context(), shell.VisitorOf(r.Context()).ID, team.Team{
 		Name: f.Get("name"), Timezone: f.Get("timezone"), Language: f.Get("language"), Plan: f.Get("plan"),
 	}, f.Get("owner"))
 	if err != nil {
-		if text, status, ok := p.formError(w, r, err); ok {
-			p.showNewTeam(w, r, status, newTeamView{Form: f, Error: text})
+		if text, status, ok := h.formError(w, r, err); ok {
+			h.showNewTeam(w, r, status, newTeamView{Form: f, Error: text})
 		}
 		return
 	}
-	message := p.T(r, "The team was created. Its owner finds it in the team menu.")
+	message := h.T(r, "The team was created. Its owner finds it in the team menu.")
 	if strings.EqualFold(strings.TrimSpace(f.Get("owner")), shell.VisitorOf(r.Context()).Email) {
-		message = p.T(r, "The team was created.")
+		message = h.T(r, "The team was created.")
 	}
-	p.finish(w, r, message, fmt.Sprintf("/operator/teams/%d?created=1", created.ID))
+	h.finish(w, r, message, fmt.Sprintf("/operator/teams/%d?created=1", created.ID))
 }

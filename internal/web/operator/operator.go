@@ -58,55 +58,55 @@ type Handlers struct {
 func New(sh *shell.Shell, s Services) *Handlers { return &Handlers{sh, s} }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	routes := []shell.Route{
-		{Pattern: "GET /operator", Handler: p.overview},
-		{Pattern: "GET /operator/teams", Handler: p.teamsPage},
-		{Pattern: "GET /operator/teams/new", Handler: p.newTeamPage},
-		{Pattern: "POST /operator/teams", Handler: p.addTeam, RequiresRecentAuth: true, RestoresForm: true,
+		{Pattern: "GET /operator", Handler: h.overview},
+		{Pattern: "GET /operator/teams", Handler: h.teamsPage},
+		{Pattern: "GET /operator/teams/new", Handler: h.newTeamPage},
+		{Pattern: "POST /operator/teams", Handler: h.addTeam, RequiresRecentAuth: true, RestoresForm: true,
 			Page: "/operator/teams/new"},
-		{Pattern: "GET /operator/teams/{team}", Handler: p.teamPage},
-		{Pattern: "POST /operator/teams/{team}/plan", Handler: p.setPlan, RequiresRecentAuth: true, RestoresForm: true,
+		{Pattern: "GET /operator/teams/{team}", Handler: h.teamPage},
+		{Pattern: "POST /operator/teams/{team}/plan", Handler: h.setPlan, RequiresRecentAuth: true, RestoresForm: true,
 			Page: "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/credits", Handler: p.adjustCredits, RequiresRecentAuth: true, RestoresForm: true,
+		{Pattern: "POST /operator/teams/{team}/credits", Handler: h.adjustCredits, RequiresRecentAuth: true, RestoresForm: true,
 			Page: "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/limit", Handler: p.setLimit, RequiresRecentAuth: true, RestoresForm: true,
+		{Pattern: "POST /operator/teams/{team}/limit", Handler: h.setLimit, RequiresRecentAuth: true, RestoresForm: true,
 			Page: "/operator/teams/{team}"},
-		{Pattern: "GET /operator/teams/{team}/close", Handler: p.closePage},
-		{Pattern: "POST /operator/teams/{team}/close", Handler: p.closeTeam, RequiresRecentAuth: true},
-		{Pattern: "POST /operator/teams/{team}/reopen", Handler: p.reopenTeam, RequiresRecentAuth: true},
-		{Pattern: "GET /operator/people", Handler: p.peoplePage},
-		{Pattern: "GET /operator/people/{person}", Handler: p.personPage},
-		{Pattern: "POST /operator/people/{person}/hold", Handler: p.suspend, RequiresRecentAuth: true},
-		{Pattern: "POST /operator/people/{person}/operator", Handler: p.setOperator, RequiresRecentAuth: true},
-		{Pattern: "POST /operator/people/{person}/recovery", Handler: p.recover, RequiresRecentAuth: true},
-		{Pattern: "GET /operator/pauses", Handler: p.pausesPage},
-		{Pattern: "POST /operator/pauses", Handler: p.pause},
-		{Pattern: "POST /operator/pauses/end", Handler: p.resume},
-		{Pattern: "POST /operator/api", Handler: p.switchAPI, RequiresRecentAuth: true},
-		{Pattern: "GET /operator/queue", Handler: p.queuePage},
-		{Pattern: "POST /operator/queue/wake", Handler: p.wake},
-		{Pattern: "GET /operator/networks", Handler: p.networksPage},
-		{Pattern: "POST /operator/networks", Handler: p.checkApps},
-		{Pattern: "GET /operator/posts", Handler: p.postsPage},
-		{Pattern: "POST /operator/posts", Handler: p.decide},
-		{Pattern: "GET /operator/ledger", Handler: p.ledgerPage},
-		{Pattern: "POST /operator/ledger", Handler: p.audit},
-		{Pattern: "GET /operator/events", Handler: p.eventsPage},
-		{Pattern: "GET /operator/events.jsonl", Handler: p.eventsFile},
+		{Pattern: "GET /operator/teams/{team}/close", Handler: h.closePage},
+		{Pattern: "POST /operator/teams/{team}/close", Handler: h.closeTeam, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/teams/{team}/reopen", Handler: h.reopenTeam, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/people", Handler: h.peoplePage},
+		{Pattern: "GET /operator/people/{person}", Handler: h.personPage},
+		{Pattern: "POST /operator/people/{person}/hold", Handler: h.suspend, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/people/{person}/operator", Handler: h.setOperator, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/people/{person}/recovery", Handler: h.recover, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/pauses", Handler: h.pausesPage},
+		{Pattern: "POST /operator/pauses", Handler: h.pause},
+		{Pattern: "POST /operator/pauses/end", Handler: h.resume},
+		{Pattern: "POST /operator/api", Handler: h.switchAPI, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/queue", Handler: h.queuePage},
+		{Pattern: "POST /operator/queue/wake", Handler: h.wake},
+		{Pattern: "GET /operator/networks", Handler: h.networksPage},
+		{Pattern: "POST /operator/networks", Handler: h.checkApps},
+		{Pattern: "GET /operator/posts", Handler: h.postsPage},
+		{Pattern: "POST /operator/posts", Handler: h.decide},
+		{Pattern: "GET /operator/ledger", Handler: h.ledgerPage},
+		{Pattern: "POST /operator/ledger", Handler: h.audit},
+		{Pattern: "GET /operator/events", Handler: h.eventsPage},
+		{Pattern: "GET /operator/events.jsonl", Handler: h.eventsFile},
 	}
-	routes = append(routes, p.channelRoutes()...)
+	routes = append(routes, h.channelRoutes()...)
 	for i := range routes {
 		// SkipsSlot, because operators must be able to use a busy node
-		routes[i].Audience, routes[i].Handler, routes[i].SkipsSlot = shell.Operators, p.asOperator(routes[i].Handler), true
+		routes[i].Audience, routes[i].Handler, routes[i].SkipsSlot = shell.Operators, h.asOperator(routes[i].Handler), true
 	}
 	return routes
 }
 
 // asOperator returns a handler whose changes are recorded in the audit log with the operator's ID.
-func (p *Handlers) asOperator(do http.HandlerFunc) http.HandlerFunc {
+func (h *Handlers) asOperator(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		do(w, r.WithContext(auditlog.WithOperator(r.Context(), shell.VisitorOf(r.Context()).ID)))
+		next(w, r.WithContext(auditlog.WithOperator(r.Context(), shell.VisitorOf(r.Context()).ID)))
 	}
 }
 
@@ -118,28 +118,28 @@ type pager struct{ First, Next string }
 
 // formError returns the text and status of an error that the operator can correct. For a server error or not_found,
 // it writes the error response and returns false.
-func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
+func (h *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
 	if rejection, ok := errors.AsType[apierr.OperatorError](err); ok {
-		return sentence(rejectionText(p.Language(r), err, string(rejection))), http.StatusUnprocessableEntity, true
+		return sentence(rejectionText(h.Language(r), err, string(rejection))), http.StatusUnprocessableEntity, true
 	}
 	e := apierr.FromError(err)
 	if e.IsServerError() || e.Code == apierr.NotFound {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return "", 0, false
 	}
-	return p.Detail(r, err), shell.StatusOf(err), true
+	return h.Detail(r, err), shell.StatusOf(err), true
 }
 
 // reject shows an error on a page of its own.
-func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
-	if text, status, ok := p.formError(w, r, err); ok {
-		p.ShowText(w, r, status, "Action not completed", text)
+func (h *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
+	if text, status, ok := h.formError(w, r, err); ok {
+		h.ShowText(w, r, status, "Action not completed", text)
 	}
 }
 
 // finish redirects to next, which shows message as a confirmation. message is in the visitor's language.
-func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, message, next string) {
-	p.FlashText(r, message)
+func (h *Handlers) finish(w http.ResponseWriter, r *http.Request, message, next string) {
+	h.FlashText(r, message)
 	shell.Redirect(w, r, next)
 }
 
@@ -174,55 +174,55 @@ func (v overview) Unfinished() struct{ Jobs, Deliveries int64 } {
 	return out
 }
 
-func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
-	view, err := p.loadOverview(r)
+func (h *Handlers) overview(w http.ResponseWriter, r *http.Request) {
+	view, err := h.loadOverview(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["overview"], "Operator", view)
+	h.Show(w, r, http.StatusOK, pages["overview"], "Operator", view)
 }
 
-func (p *Handlers) loadOverview(r *http.Request) (overview, error) {
+func (h *Handlers) loadOverview(r *http.Request) (overview, error) {
 	var out overview
 	ctx := r.Context()
-	pauses, off, err := p.pauses(ctx)
+	pauses, off, err := h.pauses(ctx)
 	if err != nil {
 		return out, err
 	}
 	out.Paused, out.APIOff = len(pauses), off
-	if out.Hold, err = p.RestoreGuard.State(ctx); err != nil {
+	if out.Hold, err = h.RestoreGuard.State(ctx); err != nil {
 		return out, err
 	}
-	doubts, err := p.Delivery.ListUnconfirmed(ctx, 0)
+	unconfirmed, err := h.Delivery.ListUnconfirmed(ctx, 0)
 	if err != nil {
 		return out, err
 	}
-	out.Unconfirmed = len(doubts)
-	for _, platform := range p.Platforms {
-		circuit := p.Delivery.Circuit(platform)
+	out.Unconfirmed = len(unconfirmed)
+	for _, platform := range h.Platforms {
+		circuit := h.Delivery.Circuit(platform)
 		out.Circuits = append(out.Circuits, networkView{Circuit: circuit, Platform: platform})
 		if circuit.State != delivery.Closed {
 			out.Failing = append(out.Failing, shell.NetworkName(platform))
 		}
 	}
-	out.Proxy = p.UntrustedProxy()
-	today := p.DB.Now().UTC().Truncate(24 * time.Hour)
-	if out.Totals, err = teamsearch.CountAll(ctx, p.DB, today, today.AddDate(0, 0, 1)); err != nil {
+	out.Proxy = h.UntrustedProxy()
+	today := h.DB.Now().UTC().Truncate(24 * time.Hour)
+	if out.Totals, err = teamsearch.CountAll(ctx, h.DB, today, today.AddDate(0, 0, 1)); err != nil {
 		return out, err
 	}
-	if out.queueView, err = p.queue(ctx); err != nil {
+	if out.queueView, err = h.readQueue(ctx); err != nil {
 		return out, err
 	}
-	return out, p.addActivity(r, &out)
+	return out, h.addActivity(r, &out)
 }
 
-// recentEvents is the maximum number of events on the start page.
-const recentEvents = 7
+// maxRecentEvents is the maximum number of events on the start page.
+const maxRecentEvents = 7
 
 // addActivity adds the newest events and the number of failing channels.
-func (p *Handlers) addActivity(r *http.Request, view *overview) error {
-	channels, err := p.Notifications.Channels(r.Context())
+func (h *Handlers) addActivity(r *http.Request, view *overview) error {
+	channels, err := h.Notifications.Channels(r.Context())
 	if err != nil {
 		return err
 	}
@@ -231,19 +231,19 @@ func (p *Handlers) addActivity(r *http.Request, view *overview) error {
 			view.Channels++
 		}
 	}
-	found, err := auditlog.Entries(r.Context(), p.DB, auditlog.Filter{Limit: recentEvents})
+	found, err := auditlog.Entries(r.Context(), h.DB, auditlog.Filter{Limit: maxRecentEvents})
 	if err != nil {
 		return err
 	}
-	days, err := p.eventDays(r, found)
+	days, err := h.eventDays(r, found)
 	for _, day := range days {
 		view.Recent = append(view.Recent, day.Lines...)
 	}
 	return err
 }
 
-// numberOf returns the number in a query parameter, or 0 if it is missing or invalid.
-func numberOf(r *http.Request, name string) int64 {
+// parseNumber returns the number in a query parameter, or 0 if it is missing or invalid.
+func queryNumber(r *http.Request, name string) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil || n < 0 {
 		return 0

@@ -30,73 +30,73 @@ type pausesView struct {
 
 // pauses returns the pauses. They do not include the pause that turns off the API. The second result reports whether
 // that pause exists.
-func (p *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
-	all, err := p.Teams.Pauses(ctx)
+func (h *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
+	all, err := h.Teams.Pauses(ctx)
 	var out []team.Pause
 	apiOff := false
-	for _, x := range all {
-		if x.Action == access.PauseAPI {
+	for _, pause := range all {
+		if pause.Action == access.PauseAPI {
 			apiOff = true
 			continue
 		}
-		out = append(out, x)
+		out = append(out, pause)
 	}
 	return out, apiOff, err
 }
 
-func (p *Handlers) pausesPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) pausesPage(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	p.showPauses(w, r, http.StatusOK,
+	h.showPauses(w, r, http.StatusOK,
 		pausesView{Adding: query.Has("add"), Form: url.Values{"scope": {"team"}, "target": {query.Get("team")}}})
 }
 
-func (p *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
-	if err := p.fillPauses(r.Context(), &view); err != nil {
-		p.ShowError(w, r, err)
+func (h *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
+	if err := h.fillPauses(r.Context(), &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["pauses"], "Pauses", view)
+	h.Show(w, r, status, pages["pauses"], "Pauses", view)
 }
 
 // maxOfferedTeams is the maximum number of teams, and of keys, that a form offers.
 const maxOfferedTeams = 500
 
-func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
+func (h *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
 	var err error
-	if view.Pauses, view.APIOff, err = p.pauses(ctx); err != nil {
+	if view.Pauses, view.APIOff, err = h.pauses(ctx); err != nil {
 		return err
 	}
 	var teams, keys []int64
-	for _, x := range view.Pauses {
-		switch x.Scope {
+	for _, pause := range view.Pauses {
+		switch pause.Scope {
 		case team.ForTeam:
-			teams = append(teams, x.Target)
+			teams = append(teams, pause.Target)
 		case team.ForKey:
-			keys = append(keys, x.Target)
+			keys = append(keys, pause.Target)
 		case team.ForService:
 		}
 	}
-	if view.Names, err = teamsearch.TeamNames(ctx, p.DB, teams); err != nil {
+	if view.Names, err = teamsearch.TeamNames(ctx, h.DB, teams); err != nil {
 		return err
 	}
-	if view.Keys, err = teamsearch.KeyNames(ctx, p.DB, keys); err != nil {
+	if view.Keys, err = teamsearch.KeyNames(ctx, h.DB, keys); err != nil {
 		return err
 	}
-	found, err := teamsearch.Teams(ctx, p.DB, teamsearch.Query{Limit: maxOfferedTeams})
+	found, err := teamsearch.Teams(ctx, h.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	view.Teams = found.Items
 	if err == nil {
-		view.Offers, err = teamsearch.Keys(ctx, p.DB, "", maxOfferedTeams)
+		view.Offers, err = teamsearch.Keys(ctx, h.DB, "", maxOfferedTeams)
 	}
 	if err == nil {
 		var totals teamsearch.Totals
-		totals, err = teamsearch.CountAll(ctx, p.DB, time.Time{}, time.Time{})
+		totals, err = teamsearch.CountAll(ctx, h.DB, time.Time{}, time.Time{})
 		view.All = totals.Teams
 	}
 	return err
 }
 
-// pauseIn returns the pause that the form describes.
-func (p *Handlers) pauseIn(r *http.Request) (team.Pause, error) {
+// parsePause returns the pause that the form describes.
+func (h *Handlers) parsePause(r *http.Request) (team.Pause, error) {
 	form := r.PostForm
 	out := team.Pause{
 		Scope: team.Scope(form.Get("scope")), Action: access.PauseAction(form.Get("action")),
@@ -112,24 +112,24 @@ func (p *Handlers) pauseIn(r *http.Request) (team.Pause, error) {
 	case entered == "":
 		err = apierr.OperatorError("choose the team, key or assistant to pause")
 	default:
-		out.Target, err = p.target(r, out.Scope, entered)
+		out.Target, err = h.findTarget(r, out.Scope, entered)
 	}
 	return out, err
 }
 
 // target returns the ID of a team or key. entered is an ID, an ID followed by a name, or part of a name that only one
 // team or key has.
-func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (int64, error) {
+func (h *Handlers) findTarget(r *http.Request, scope team.Scope, entered string) (int64, error) {
 	names := teamsearch.TeamNames
 	if scope == team.ForKey {
 		names = teamsearch.KeyNames
 	}
-	if id, err := p.chosenID(r, entered, names); err != nil || id > 0 {
+	if id, err := h.chosenID(r, entered, names); err != nil || id > 0 {
 		return id, err
 	}
 	var ids []int64
 	if scope == team.ForKey {
-		keys, err := teamsearch.Keys(r.Context(), p.DB, entered, 2)
+		keys, err := teamsearch.Keys(r.Context(), h.DB, entered, 2)
 		if err != nil {
 			return 0, err
 		}
@@ -137,7 +137,7 @@ func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (in
 			ids = append(ids, k.ID)
 		}
 	} else {
-		teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: entered, Limit: 2})
+		teams, err := teamsearch.Teams(r.Context(), h.DB, teamsearch.Query{Text: entered, Limit: 2})
 		if err != nil {
 			return 0, err
 		}
@@ -154,52 +154,52 @@ func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (in
 	return 0, apierr.OperatorError("several matches; choose one from the list")
 }
 
-func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) pause(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	pause, err := p.pauseIn(r)
+	pause, err := h.parsePause(r)
 	if err == nil && pause.Action == access.PauseAPI {
 		err = apierr.OperatorError("choose what to pause")
 	}
 	if err == nil {
-		err = p.Teams.Pause(r.Context(), pause)
+		err = h.Teams.Pause(r.Context(), pause)
 	}
 	if err != nil {
-		if text, status, ok := p.formError(w, r, err); ok {
-			p.showPauses(w, r, status, pausesView{Error: text, Form: r.PostForm})
+		if text, status, ok := h.formError(w, r, err); ok {
+			h.showPauses(w, r, status, pausesView{Error: text, Form: r.PostForm})
 		}
 		return
 	}
-	p.finish(w, r, p.T(r, "Paused. It takes effect everywhere within a second."), "/operator/pauses")
+	h.finish(w, r, h.T(r, "Paused. It takes effect everywhere within a second."), "/operator/pauses")
 }
 
-func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) resume(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	what, err := p.pauseIn(r)
+	pause, err := h.parsePause(r)
 	if err == nil {
-		err = p.Teams.Resume(r.Context(), what)
+		err = h.Teams.Resume(r.Context(), pause)
 	}
 	if err != nil {
-		p.reject(w, r, err)
+		h.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, "The pause was ended."), "/operator/pauses")
+	h.finish(w, r, h.T(r, "The pause was ended."), "/operator/pauses")
 }
 
-func (p *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	do, message := p.Teams.Pause, locale.Key("The API is off for all keys and assistants. The app is not affected.")
+	fn, message := h.Teams.Pause, locale.Key("The API is off for all keys and assistants. The app is not affected.")
 	if r.PostForm.Get("api") == "on" {
-		do, message = p.Teams.Resume, "The API is on."
+		fn, message = h.Teams.Resume, "The API is on."
 	}
-	if err := do(r.Context(), team.Pause{Scope: team.ForService, Action: access.PauseAPI}); err != nil {
-		p.reject(w, r, err)
+	if err := fn(r.Context(), team.Pause{Scope: team.ForService, Action: access.PauseAPI}); err != nil {
+		h.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, message), "/operator/pauses")
+	h.finish(w, r, h.T(r, message), "/operator/pauses")
 }

@@ -27,19 +27,19 @@ var peopleOrders = []teamsearch.Order{teamsearch.ByName, teamsearch.ByMembership
 // peopleStates are the states that people can be filtered by.
 var peopleStates = []teamsearch.State{"", teamsearch.Operators, teamsearch.Suspended, teamsearch.Unconfirmed}
 
-func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
-	q := queryIn(r, peopleStates, peopleOrders)
-	found, err := teamsearch.People(r.Context(), p.DB, q)
+func (h *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
+	q := parseQuery(r, peopleStates, peopleOrders)
+	found, err := teamsearch.People(r.Context(), h.DB, q)
 	var activities map[int64]teamsearch.Activity
 	if err == nil {
-		activities, err = teamsearch.Activities(r.Context(), p.DB, idsOf(found.Items, func(p team.Person) int64 { return p.ID }))
+		activities, err = teamsearch.Activities(r.Context(), h.DB, idsOf(found.Items, func(h team.Person) int64 { return h.ID }))
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	const path = "/operator/people"
-	p.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{
+	h.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{
 		newSearchView(path, q, peopleStates, found), found.Items, activities,
 	})
 }
@@ -59,88 +59,88 @@ type personView struct {
 
 // person returns the person whose ID is in the path. If an error occurs, it writes the error response and returns
 // false.
-func (p *Handlers) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
+func (h *Handlers) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
 	id, err := shell.PathID(r, "person")
 	var person team.Person
 	if err == nil {
-		person, err = p.Teams.Person(r.Context(), id)
+		person, err = h.Teams.Person(r.Context(), id)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 	}
 	return person, err == nil
 }
 
-func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
-	person, ok := p.person(w, r)
+func (h *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
+	person, ok := h.person(w, r)
 	if !ok {
 		return
 	}
-	view := personView{Person: person, IsSelf: person.ID == shell.VisitorOf(r.Context()).ID, Mails: p.LinkMailer.Enabled()}
+	view := personView{Person: person, IsSelf: person.ID == shell.VisitorOf(r.Context()).ID, Mails: h.LinkMailer.Enabled()}
 	var err error
-	if view.Teams, err = p.Teams.ListTeams(r.Context(), person.ID); err == nil {
-		view.SignIns, view.SignedIn, err = teamsearch.SignIns(r.Context(), p.DB, person.ID)
+	if view.Teams, err = h.Teams.ListTeams(r.Context(), person.ID); err == nil {
+		view.SignIns, view.SignedIn, err = teamsearch.SignIns(r.Context(), h.DB, person.ID)
 	}
 	if err == nil {
-		view.Factors, err = p.Teams.Factors(r.Context(), person.ID)
+		view.Factors, err = h.Teams.Factors(r.Context(), person.ID)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	title := person.Name
 	if person.Deleted {
-		title = p.T(r, "Deleted person")
+		title = h.T(r, "Deleted person")
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["person"], title, view)
+	h.ShowTitled(w, r, http.StatusOK, pages["person"], title, view)
 }
 
-// onPerson calls do with the person whose ID is in the path, and shows the message that do returns. Operators cannot
+// changePerson calls do with the person whose ID is in the path, and shows the message that do returns. Operators cannot
 // change themselves, so that at least one operator remains.
-func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (locale.Key, error)) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) changePerson(w http.ResponseWriter, r *http.Request, fn func(team.Person) (locale.Key, error)) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	person, ok := p.person(w, r)
+	person, ok := h.person(w, r)
 	if !ok {
 		return
 	}
 	err := error(apierr.OperatorError("you cannot change your own account; ask another operator"))
 	message := locale.Key("")
 	if person.ID != shell.VisitorOf(r.Context()).ID {
-		message, err = do(person)
+		message, err = fn(person)
 	}
 	if err != nil {
-		p.reject(w, r, err)
+		h.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, message), fmt.Sprintf("/operator/people/%d", person.ID))
+	h.finish(w, r, h.T(r, message), fmt.Sprintf("/operator/people/%d", person.ID))
 }
 
-func (p *Handlers) suspend(w http.ResponseWriter, r *http.Request) {
-	p.onPerson(w, r, func(person team.Person) (locale.Key, error) {
+func (h *Handlers) suspend(w http.ResponseWriter, r *http.Request) {
+	h.changePerson(w, r, func(person team.Person) (locale.Key, error) {
 		suspend := r.PostForm.Get("held") == "yes"
 		message := locale.Key("The suspension was ended.")
 		if suspend {
 			message = "The account is suspended. The person cannot sign in, and the person’s assistants and the keys " +
 				"and assistants of the person’s own teams do not work."
 		}
-		return message, p.Teams.SetSuspended(r.Context(), person.ID, suspend)
+		return message, h.Teams.SetSuspended(r.Context(), person.ID, suspend)
 	})
 }
 
-func (p *Handlers) setOperator(w http.ResponseWriter, r *http.Request) {
-	p.onPerson(w, r, func(person team.Person) (locale.Key, error) {
+func (h *Handlers) setOperator(w http.ResponseWriter, r *http.Request) {
+	h.changePerson(w, r, func(person team.Person) (locale.Key, error) {
 		on := r.PostForm.Get("operator") == "yes"
 		message := locale.Key("This person is no longer an operator.")
 		if on {
 			message = "This person is now an operator."
 		}
 		if !on || r.PostForm.Get("unconfirmed") == "yes" {
-			_, err := p.Teams.SetOperator(r.Context(), person.Email, on)
+			_, err := h.Teams.SetOperator(r.Context(), person.Email, on)
 			return message, err
 		}
-		_, err := p.Teams.MakeOperator(r.Context(), person.Email)
+		_, err := h.Teams.MakeOperator(r.Context(), person.Email)
 		if errors.Is(err, team.ErrUnconfirmed) {
 			err = errUnconfirmed
 		}
@@ -158,32 +158,32 @@ type recoveryView struct {
 	Link string
 }
 
-func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) recover(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	person, ok := p.person(w, r)
+	person, ok := h.person(w, r)
 	if !ok {
 		return
 	}
 	if r.PostForm.Get("mail") == "yes" {
-		p.mailRecovery(w, r, person)
+		h.mailRecovery(w, r, person)
 		return
 	}
-	recovery, err := p.Teams.Recover(r.Context(), person.Email)
+	recovery, err := h.Teams.Recover(r.Context(), person.Email)
 	if err != nil {
-		p.reject(w, r, err)
+		h.reject(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link",
-		recoveryView{recovery, p.PublicURL + team.RecoveryPath + recovery.Token})
+	h.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link",
+		recoveryView{recovery, h.PublicURL + team.RecoveryPath + recovery.Token})
 }
 
 // mailRecovery emails a recovery link to the person, so that nobody else sees it.
-func (p *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, person team.Person) {
-	if _, err := p.LinkMailer.Recover(r.Context(), person.Email); err != nil {
-		p.reject(w, r, err)
+func (h *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, person team.Person) {
+	if _, err := h.LinkMailer.Recover(r.Context(), person.Email); err != nil {
+		h.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, "We sent a recovery link to %s.", person.Email), fmt.Sprintf("/operator/people/%d", person.ID))
+	h.finish(w, r, h.T(r, "We sent a recovery link to %s.", person.Email), fmt.Sprintf("/operator/people/%d", person.ID))
 }

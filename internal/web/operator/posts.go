@@ -17,26 +17,26 @@ type postsView struct {
 	Error       string
 }
 
-func (p *Handlers) postsPage(w http.ResponseWriter, r *http.Request) {
-	p.showPosts(w, r, http.StatusOK, "")
+func (h *Handlers) postsPage(w http.ResponseWriter, r *http.Request) {
+	h.showPosts(w, r, http.StatusOK, "")
 }
 
-func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int, formErr string) {
-	unconfirmed, err := p.Delivery.ListUnconfirmed(r.Context(), 0)
+func (h *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int, formErr string) {
+	unconfirmed, err := h.Delivery.ListUnconfirmed(r.Context(), 0)
 	var names teamsearch.Names
 	if err == nil {
-		names, err = namesOf(r.Context(), p.DB, unconfirmed, func(d delivery.UnconfirmedDelivery) int64 { return d.TeamID })
+		names, err = teamNamesOf(r.Context(), h.DB, unconfirmed, func(d delivery.UnconfirmedDelivery) int64 { return d.TeamID })
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{unconfirmed, names, formErr})
+	h.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{unconfirmed, names, formErr})
 }
 
 // decide records the outcome of a delivery. The audit log names the operator, but the team sees only "the operator".
-func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) decide(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	account, err := strconv.ParseInt(r.PostForm.Get("account"), 10, 64)
@@ -47,16 +47,16 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	case found != "published" && found != "not_published":
 		err = apierr.OperatorError("choose whether you found the post on the network")
 	default:
-		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account,
+		err = h.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account,
 			delivery.Decision{
 				Published: found == "published", Permalink: strings.TrimSpace(r.PostForm.Get("permalink")),
 			})
 	}
 	if err != nil {
-		if text, status, ok := p.formError(w, r, err); ok {
-			p.showPosts(w, r, status, text)
+		if text, status, ok := h.formError(w, r, err); ok {
+			h.showPosts(w, r, status, text)
 		}
 		return
 	}
-	p.finish(w, r, p.T(r, "Decided."), "/operator/posts")
+	h.finish(w, r, h.T(r, "Decided."), "/operator/posts")
 }

@@ -36,56 +36,56 @@ type queueView struct {
 	Names       teamsearch.Names // names of the teams whose work is slow or failed
 }
 
-func (p *Handlers) queuePage(w http.ResponseWriter, r *http.Request) {
-	view, err := p.queue(r.Context())
+func (h *Handlers) queuePage(w http.ResponseWriter, r *http.Request) {
+	view, err := h.readQueue(r.Context())
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["queue"], "Background jobs", view)
+	h.Show(w, r, http.StatusOK, pages["queue"], "Background jobs", view)
 }
 
-func (p *Handlers) queue(ctx context.Context) (queueView, error) {
+func (h *Handlers) readQueue(ctx context.Context) (queueView, error) {
 	var out queueView
 	var err error
-	now := p.DB.Now()
-	if out.Late, err = due.CountLate(ctx, p.DB, now.Add(-lateThreshold)); err != nil {
+	now := h.DB.Now()
+	if out.Late, err = due.CountLate(ctx, h.DB, now.Add(-lateThreshold)); err != nil {
 		return out, err
 	}
-	if out.Jobs, err = p.Jobs.CountUnfinished(ctx); err != nil {
+	if out.Jobs, err = h.Jobs.CountUnfinished(ctx); err != nil {
 		return out, err
 	}
-	if out.Ended, err = p.Jobs.CountEnded(ctx, now.Add(-endedPeriod)); err != nil {
+	if out.Ended, err = h.Jobs.CountEnded(ctx, now.Add(-endedPeriod)); err != nil {
 		return out, err
 	}
-	if out.Deliveries, err = p.Delivery.CountByPhase(ctx); err != nil {
+	if out.Deliveries, err = h.Delivery.CountByPhase(ctx); err != nil {
 		return out, err
 	}
-	if out.SlowJobs, err = p.Jobs.ListStuck(ctx, now.Add(-slowThreshold)); err != nil {
+	if out.SlowJobs, err = h.Jobs.ListStuck(ctx, now.Add(-slowThreshold)); err != nil {
 		return out, err
 	}
-	if out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-slowThreshold)); err != nil {
+	if out.Slow, err = h.Delivery.ListStuck(ctx, now.Add(-slowThreshold)); err != nil {
 		return out, err
 	}
-	if out.Failed, err = p.Jobs.ListFailed(ctx, now.Add(-failedPeriod)); err != nil {
+	if out.Failed, err = h.Jobs.ListFailed(ctx, now.Add(-failedPeriod)); err != nil {
 		return out, err
 	}
 	var teams []int64
-	for _, one := range out.Failed {
-		teams = append(teams, one.TeamID)
+	for _, item := range out.Failed {
+		teams = append(teams, item.TeamID)
 	}
-	for _, one := range out.SlowJobs {
-		teams = append(teams, one.TeamID)
+	for _, item := range out.SlowJobs {
+		teams = append(teams, item.TeamID)
 	}
-	for _, one := range out.Slow {
-		teams = append(teams, one.TeamID)
+	for _, item := range out.Slow {
+		teams = append(teams, item.TeamID)
 	}
-	out.Names, err = teamsearch.TeamNames(ctx, p.DB, teams)
+	out.Names, err = teamsearch.TeamNames(ctx, h.DB, teams)
 	return out, err
 }
 
-// namesOf returns the names of the teams of items.
-func namesOf[T any](ctx context.Context, d *db.DB, items []T, team func(T) int64) (teamsearch.Names, error) {
+// teamNamesOf returns the names of the teams of items.
+func teamNamesOf[T any](ctx context.Context, d *db.DB, items []T, team func(T) int64) (teamsearch.Names, error) {
 	ids := make([]int64, len(items))
 	for i, one := range items {
 		ids[i] = team(one)
@@ -93,23 +93,23 @@ func namesOf[T any](ctx context.Context, d *db.DB, items []T, team func(T) int64
 	return teamsearch.TeamNames(ctx, d, ids)
 }
 
-func (p *Handlers) wake(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) wake(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	var err error
 	if id := r.PostForm.Get("job"); id != "" {
-		err = p.Jobs.Wake(r.Context(), id)
+		err = h.Jobs.Wake(r.Context(), id)
 	} else {
-		err = p.Delivery.Wake(r.Context(), r.PostForm.Get("delivery"))
+		err = h.Delivery.Wake(r.Context(), r.PostForm.Get("delivery"))
 	}
 	switch {
 	case apierr.Is(err, apierr.NotFound):
-		p.finish(w, r, p.T(r, "Nothing was started. The work has ended, is running, or is scheduled for later."),
+		h.finish(w, r, h.T(r, "Nothing was started. The work has ended, is running, or is scheduled for later."),
 			"/operator/queue")
 	case err != nil:
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 	default:
-		p.finish(w, r, p.T(r, "Triggered. It starts within a second or two."), "/operator/queue")
+		h.finish(w, r, h.T(r, "Triggered. It starts within a second or two."), "/operator/queue")
 	}
 }

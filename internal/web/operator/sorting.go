@@ -25,12 +25,12 @@ func sortingOf(path string, q teamsearch.Query) sorting {
 // SortPath returns the path of the list sorted by a column. If the list is already sorted by that column, the direction
 // is reversed.
 func (s sorting) SortPath(column string) string {
-	q, by := s.query, teamsearch.Order(column)
+	q, order := s.query, teamsearch.Order(column)
 	q.After = 0
-	if q.Order == by {
+	if q.Order == order {
 		q.Descending = !q.Descending
 	} else {
-		q.Order, q.Descending = by, !slices.Contains(textOrders, by)
+		q.Order, q.Descending = order, !slices.Contains(textOrders, order)
 	}
 	return searchPath(s.path, q)
 }

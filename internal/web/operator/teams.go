@@ -45,22 +45,22 @@ type stateFilter struct {
 func stateFilters(path string, q teamsearch.Query, states []teamsearch.State) []stateFilter {
 	var out []stateFilter
 	for _, state := range states {
-		to := q
-		to.State, to.After = state, 0
-		out = append(out, stateFilter{state, searchPath(path, to), state == q.State})
+		query := q
+		query.State, query.After = state, 0
+		out = append(out, stateFilter{state, searchPath(path, query), state == q.State})
 	}
 	return out
 }
 
-// queryIn returns the search query of a request. It ignores an unknown state or sort order.
-func queryIn(r *http.Request, states []teamsearch.State, orders []teamsearch.Order) teamsearch.Query {
+// parseQuery returns the search query of a request. It ignores an unknown state or sort order.
+func parseQuery(r *http.Request, states []teamsearch.State, orders []teamsearch.Order) teamsearch.Query {
 	values := r.URL.Query()
-	q := teamsearch.Query{Text: values.Get("q"), After: numberOf(r, "after"), Limit: rowsPerPage}
+	q := teamsearch.Query{Text: values.Get("q"), After: queryNumber(r, "after"), Limit: rowsPerPage}
 	if state := teamsearch.State(values.Get("state")); slices.Contains(states, state) {
 		q.State = state
 	}
-	if by := teamsearch.Order(values.Get("sort")); slices.Contains(orders, by) {
-		q.Order, q.Descending = by, values.Get("direction") == "descending"
+	if order := teamsearch.Order(values.Get("sort")); slices.Contains(orders, order) {
+		q.Order, q.Descending = order, values.Get("direction") == "descending"
 	}
 	return q
 }
@@ -74,19 +74,19 @@ func idsOf[T any](items []T, id func(T) int64) []int64 {
 	return out
 }
 
-func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
-	q := queryIn(r, teamStates, teamOrders)
-	found, err := teamsearch.Teams(r.Context(), p.DB, q)
+func (h *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
+	q := parseQuery(r, teamStates, teamOrders)
+	found, err := teamsearch.Teams(r.Context(), h.DB, q)
 	var sizes map[int64]teamsearch.TeamStats
 	if err == nil {
-		sizes, err = teamsearch.StatsByTeam(r.Context(), p.DB, idsOf(found.Items, func(t team.Team) int64 { return t.ID }))
+		sizes, err = teamsearch.StatsByTeam(r.Context(), h.DB, idsOf(found.Items, func(t team.Team) int64 { return t.ID }))
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	const path = "/operator/teams"
-	p.Show(w, r, http.StatusOK, pages["teams"], "Teams", teamsView{
+	h.Show(w, r, http.StatusOK, pages["teams"], "Teams", teamsView{
 		newSearchView(path, q, teamStates, found), found.Items, sizes,
 	})
 }
@@ -202,9 +202,9 @@ func (v teamView) LimitAmount() string {
 
 const linesPerPage = 20
 
-func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 	view := teamView{Created: r.URL.Query().Has("created")}
-	if entered := p.SavedForm(r); entered != nil {
+	if entered := h.SavedForm(r); entered != nil {
 		view.At, view.Form = "credits", entered
 		for _, form := range []string{"plan", "limit"} {
 			if entered.Has(form) {
@@ -212,83 +212,83 @@ func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	p.showTeam(w, r, http.StatusOK, view)
+	h.showTeam(w, r, http.StatusOK, view)
 }
 
-func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, view teamView) {
-	if err := p.fillTeam(r, &view); err != nil {
-		p.ShowError(w, r, err)
+func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, view teamView) {
+	if err := h.fillTeam(r, &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	title := view.Name
 	if view.Deleted {
-		title = p.T(r, "Deleted team")
+		title = h.T(r, "Deleted team")
 	}
-	p.ShowTitled(w, r, status, pages["team"], title, view)
+	h.ShowTitled(w, r, status, pages["team"], title, view)
 }
 
-func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
+func (h *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	ctx := r.Context()
 	id, err := shell.PathID(r, "team")
 	if err != nil {
 		return err
 	}
-	if view.Team, err = p.Teams.Team(ctx, id); err != nil {
+	if view.Team, err = h.Teams.Team(ctx, id); err != nil {
 		return err
 	}
-	sizes, err := teamsearch.StatsByTeam(ctx, p.DB, []int64{id})
+	sizes, err := teamsearch.StatsByTeam(ctx, h.DB, []int64{id})
 	if err != nil {
 		return err
 	}
 	view.Size = sizes[id]
-	if view.Members, err = p.Teams.MemberPage(ctx, id, 0, 2*rowsPerPage); err != nil {
+	if view.Members, err = h.Teams.MemberPage(ctx, id, 0, 2*rowsPerPage); err != nil {
 		return err
 	}
-	items, err := p.Credits.Items(ctx, id, credit.StatementQuery{To: p.DB.Now().Add(time.Hour), Limit: linesPerPage})
+	items, err := h.Credits.Items(ctx, id, credit.StatementQuery{To: h.DB.Now().Add(time.Hour), Limit: linesPerPage})
 	if err != nil {
 		return err
 	}
 	view.Lines = settings.StatementLines(items)
-	if view.Available, err = p.Credits.Balance(ctx, p.DB, id); err != nil {
+	if view.Available, err = h.Credits.Balance(ctx, h.DB, id); err != nil {
 		return err
 	}
-	pauses, _, err := p.pauses(ctx)
-	for _, x := range pauses {
-		if x.Scope == team.ForTeam && x.Target == id {
-			view.Pauses = append(view.Pauses, x)
+	pauses, _, err := h.pauses(ctx)
+	for _, pause := range pauses {
+		if pause.Scope == team.ForTeam && pause.Target == id {
+			view.Pauses = append(view.Pauses, pause)
 		}
 	}
-	view.Plans = p.Teams.Plans()
+	view.Plans = h.Teams.Plans()
 	return err
 }
 
-// onTeam handles one of the forms on a team's page. It calls do with the ID of the team in the path, and redirects to
+// changeTeam handles one of the forms on a team's page. It calls do with the ID of the team in the path, and redirects to
 // the page with the message that do returns.
-func (p *Handlers) onTeam(w http.ResponseWriter, r *http.Request, form string, do func(id int64) (string, error)) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) changeTeam(w http.ResponseWriter, r *http.Request, form string, fn func(id int64) (string, error)) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	id, err := shell.PathID(r, "team")
 	message := ""
 	if err == nil {
-		message, err = do(id)
+		message, err = fn(id)
 	}
 	if err != nil {
-		if text, status, ok := p.formError(w, r, err); ok {
-			p.showTeam(w, r, status, teamView{Error: text, At: form, Form: r.PostForm})
+		if text, status, ok := h.formError(w, r, err); ok {
+			h.showTeam(w, r, status, teamView{Error: text, At: form, Form: r.PostForm})
 		}
 		return
 	}
-	p.finish(w, r, message, fmt.Sprintf("/operator/teams/%d", id))
+	h.finish(w, r, message, fmt.Sprintf("/operator/teams/%d", id))
 }
 
-func (p *Handlers) setPlan(w http.ResponseWriter, r *http.Request) {
-	p.onTeam(w, r, "plan", func(id int64) (string, error) {
-		until, err := dayEnd(r.PostForm.Get("until"), p.DB.Now())
+func (h *Handlers) setPlan(w http.ResponseWriter, r *http.Request) {
+	h.changeTeam(w, r, "plan", func(id int64) (string, error) {
+		until, err := dayEnd(r.PostForm.Get("until"), h.DB.Now())
 		if err != nil {
 			return "", err
 		}
-		return p.T(r, "The plan was changed."), p.Teams.SetPlan(r.Context(), id, r.PostForm.Get("plan"), until)
+		return h.T(r, "The plan was changed."), h.Teams.SetPlan(r.Context(), id, r.PostForm.Get("plan"), until)
 	})
 }
 
@@ -307,18 +307,18 @@ func dayEnd(day string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-func (p *Handlers) adjustCredits(w http.ResponseWriter, r *http.Request) {
-	p.onTeam(w, r, "credits", func(id int64) (string, error) {
+func (h *Handlers) adjustCredits(w http.ResponseWriter, r *http.Request) {
+	h.changeTeam(w, r, "credits", func(id int64) (string, error) {
 		credits, err := strconv.ParseInt(strings.TrimSpace(r.PostForm.Get("credits")), 10, 64)
 		if err != nil {
 			return "", apierr.OperatorError("enter the credits as a whole number")
 		}
-		do, isWithdrawal := p.Credits.Grant, r.PostForm.Get("booking") == "withdraw"
+		fn, isWithdrawal := h.Credits.Grant, r.PostForm.Get("booking") == "withdraw"
 		if isWithdrawal {
-			do = p.Credits.Withdraw
+			fn = h.Credits.Withdraw
 		}
-		result, err := do(r.Context(), id, credits, r.PostForm.Get("reference"), r.PostForm.Get("note"))
-		l := p.Language(r)
+		result, err := fn(r.Context(), id, credits, r.PostForm.Get("reference"), r.PostForm.Get("note"))
+		l := h.Language(r)
 		switch {
 		case result.Repeated:
 			return l.T("A transaction with this reference already exists. Nothing was changed."), err
@@ -331,18 +331,18 @@ func (p *Handlers) adjustCredits(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
-	p.onTeam(w, r, "limit", func(id int64) (string, error) {
-		limit, err := limitIn(r.PostForm)
+func (h *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
+	h.changeTeam(w, r, "limit", func(id int64) (string, error) {
+		limit, err := parseLimit(r.PostForm)
 		if err != nil {
 			return "", err
 		}
-		return p.T(r, "The daily limit was changed."), p.Teams.SetDailyCredits(r.Context(), id, limit)
+		return h.T(r, "The daily limit was changed."), h.Teams.SetDailyCredits(r.Context(), id, limit)
 	})
 }
 
-// limitIn returns the daily limit in a form, or nil for the plan's limit.
-func limitIn(form url.Values) (*int64, error) {
+// parseLimit returns the daily limit in a form, or nil for the plan's limit.
+func parseLimit(form url.Values) (*int64, error) {
 	var n int64
 	switch form.Get("rule") {
 	case "plan":
@@ -362,24 +362,24 @@ func limitIn(form url.Values) (*int64, error) {
 	return &n, nil
 }
 
-func (p *Handlers) closePage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) closePage(w http.ResponseWriter, r *http.Request) {
 	view := teamView{}
-	if err := p.fillTeam(r, &view); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.fillTeam(r, &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["close"], p.T(r, "Close %s", view.Name), view)
+	h.ShowTitled(w, r, http.StatusOK, pages["close"], h.T(r, "Close %s", view.Name), view)
 }
 
-func (p *Handlers) closeTeam(w http.ResponseWriter, r *http.Request) {
-	p.onTeam(w, r, "closed", func(id int64) (string, error) {
-		return p.T(r, "The team was closed. Its keys and assistants do not work and nothing is published until you reopen "+
-			"it."), p.Teams.Close(r.Context(), id)
+func (h *Handlers) closeTeam(w http.ResponseWriter, r *http.Request) {
+	h.changeTeam(w, r, "closed", func(id int64) (string, error) {
+		return h.T(r, "The team was closed. Its keys and assistants do not work and nothing is published until you reopen "+
+			"it."), h.Teams.Close(r.Context(), id)
 	})
 }
 
-func (p *Handlers) reopenTeam(w http.ResponseWriter, r *http.Request) {
-	p.onTeam(w, r, "closed", func(id int64) (string, error) {
-		return p.T(r, "The team was reopened."), p.Teams.Reopen(r.Context(), id)
+func (h *Handlers) reopenTeam(w http.ResponseWriter, r *http.Request) {
+	h.changeTeam(w, r, "closed", func(id int64) (string, error) {
+		return h.T(r, "The team was reopened."), h.Teams.Reopen(r.Context(), id)
 	})
 }

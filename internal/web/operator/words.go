@@ -41,18 +41,18 @@ func templateFuncs(l *locale.Language) template.FuncMap {
 		"channelservice": func(c notification.ChannelService) channelService { return channelServices[c] },
 		"channelerror":   func(f notification.ChannelFailure) string { return f.Text(l) },
 		"noticekind":     func(k notification.Kind) string { return l.T(k.Name()) },
-		"paused":         func(a access.PauseAction) string { return l.T(actions[a]) },
-		"scope":          func(s team.Scope) string { return l.T(scopes[s]) },
-		"phase":          func(phase string) string { return labelOr(l, phases, phase) },
-		"circuit":        func(s delivery.CircuitState) string { return l.T(circuits[s]) },
-		"job":            func(t job.Type) string { return labelOr(l, jobs, t) },
+		"paused":         func(a access.PauseAction) string { return l.T(actionLabels[a]) },
+		"scope":          func(s team.Scope) string { return l.T(scopeLabels[s]) },
+		"phase":          func(phase string) string { return labelOr(l, phaseLabels, phase) },
+		"circuit":        func(s delivery.CircuitState) string { return l.T(circuitLabels[s]) },
+		"job":            func(t job.Type) string { return labelOr(l, jobLabels, t) },
 		"joberror":       func(code string) string { return shell.TranslateText(l, job.Message(code)) },
 		"nextstep":       func(t job.Type) string { return l.T(cmp.Or(nextSteps[t], startAgainText)) },
-		"result":         func(r network.CheckResult) string { return l.T(results[r]) },
+		"result":         func(r network.CheckResult) string { return l.T(resultLabels[r]) },
 		"cause":          func(c restoreguard.Cause) string { return translate(l, c.Text()) },
 		"found":          func(text string) string { return detailText(l, text) },
-		"call":           func(call string) string { return labelOr(l, calls, call) },
-		"class":          func(c string) string { return labelOr(l, classes, network.ErrorClass(c)) },
+		"call":           func(call string) string { return labelOr(l, callLabels, call) },
+		"class":          func(c string) string { return labelOr(l, classLabels, network.ErrorClass(c)) },
 		"transaction":    func(line settings.StatementLine) string { return settings.StatementText(l, line) },
 		"teamlink":       func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
 		"rate":           func(share float64) string { return l.Percent(share) },
@@ -131,7 +131,7 @@ func limitWords(l *locale.Language, credits *int64) string {
 	return l.N(*credits, "%d credit", "%d credits")
 }
 
-var actions = map[access.PauseAction]locale.Key{
+var actionLabels = map[access.PauseAction]locale.Key{
 	access.PauseAPI: "The API", access.PauseEverything: "Everything", access.PauseSpending: "Spending",
 	access.PausePublishing: "Publishing|action",
 }
@@ -141,22 +141,22 @@ var stateNames = map[teamsearch.State]locale.Key{
 	teamsearch.Unconfirmed: "Email not confirmed",
 }
 
-var scopes = map[team.Scope]locale.Key{
+var scopeLabels = map[team.Scope]locale.Key{
 	team.ForService: "service|of a pause", team.ForTeam: "team|of a pause", team.ForKey: "key|of a pause",
 }
 
-var phases = map[string]locale.Key{
+var phaseLabels = map[string]locale.Key{
 	"planned": "Waiting|phase", "prepared": "Prepared on the network", "committing": "Publishing|phase",
 	"doubtful": "Checking the outcome", "linking": "Published; fetching the link",
 	"finishing": "Published; setting the thumbnail or playlist",
 }
 
-var circuits = map[delivery.CircuitState]locale.Key{
+var circuitLabels = map[delivery.CircuitState]locale.Key{
 	delivery.Closed: "OK", delivery.HalfOpen: "Recovering: testing with one delivery",
 	delivery.Open: "Failing: deliveries are paused",
 }
 
-var jobs = map[job.Type]locale.Key{
+var jobLabels = map[job.Type]locale.Key{
 	job.ProfileReport: "Profile report", job.HashtagReport: "Hashtag report", job.SocialPost: "Publishing a post",
 	job.HashtagSearch: "Hashtag search",
 	job.MediaImport:   "Upload or import", job.ContentFetch: "Download of a profile’s media",
@@ -171,14 +171,14 @@ var nextSteps = map[job.Type]locale.Key{
 	job.MediaImport: "A member can upload or import the files again.",
 }
 
-// calls maps the calls of delivery attempts to their labels.
-var calls = map[string]locale.Key{
+// callLabels maps the callLabels of delivery attempts to their labels.
+var callLabels = map[string]locale.Key{
 	"prepare": "Preparing|call", "commit": "Publishing|call", "resolve": "Checking the outcome|call",
 	"rest": "Waiting|call", "decide": "Decision|call",
 }
 
-// classes maps the results of delivery attempts to their labels.
-var classes = map[network.ErrorClass]locale.Key{
+// classLabels maps the results of delivery attempts to their labels.
+var classLabels = map[network.ErrorClass]locale.Key{
 	network.ReconnectRequired: "access revoked|class", network.RefreshRequired: "access token expired|class",
 	network.RateLimited: "rate limit reached|class", network.Transient: "temporary error|class",
 	network.OutcomeUnknown: "outcome unknown|class", network.Processing: "processing on the network|class",

@@ -28,13 +28,13 @@ type columnView struct {
 
 // Draw returns the chart as SVG, or "" if no value is above 0.
 func (c Columns) Draw(l *locale.Language) template.HTML {
-	most := 0.0
+	maxValue := 0.0
 	for _, p := range c.Values {
 		if p.Value != nil {
-			most = max(most, *p.Value)
+			maxValue = max(maxValue, *p.Value)
 		}
 	}
-	if most <= 0 {
+	if maxValue <= 0 {
 		return ""
 	}
 	view := columnsView{Label: c.Label, Width: columnsWidth, Height: columnsHeight}
@@ -44,7 +44,7 @@ func (c Columns) Draw(l *locale.Language) template.HTML {
 		if p.Value != nil {
 			value = max(0, *p.Value)
 		}
-		height := max(2, plotHeight*value/most)
+		height := max(2, plotHeight*value/maxValue)
 		view.Columns = append(view.Columns, columnView{
 			X: columnWidth*float64(i) + columnGap/2, Y: columnsHeight - bottom - height,
 			Width: columnWidth - columnGap, Height: height,

@@ -14,7 +14,7 @@ type Line struct {
 	Label        string // description
 	Points       []Point
 	Proportional bool // place points by their At instead of at equal intervals
-	Zero         bool // the scale includes 0
+	IncludesZero bool // the scale includes 0
 
 	narrow bool
 }
@@ -44,7 +44,7 @@ type Point struct {
 const (
 	lineWidth, lineHeight = 640.0, 220.0
 	left, wideLeft, right = 48.0, 62.0, 12.0
-	longLabel             = 8 // labels with more characters need wideLeft
+	maxShortLabel         = 8 // labels with more characters need wideLeft
 	top, bottom           = 10.0, 26.0
 	maxNames              = 7
 )
@@ -71,7 +71,7 @@ type bar struct{ X, From, To float64 }
 // labelWidth returns the width that the labels of a scale need.
 func labelWidth(labels []tick) float64 {
 	for _, label := range labels {
-		if utf8.RuneCountInString(label.Text) > longLabel {
+		if utf8.RuneCountInString(label.Text) > maxShortLabel {
 			return wideLeft
 		}
 	}
@@ -79,30 +79,30 @@ func labelWidth(labels []tick) float64 {
 }
 
 // Draw returns the chart as SVG, or "" if there are no values.
-func (l Line) Draw(in *locale.Language) template.HTML {
+func (l Line) Draw(lang *locale.Language) template.HTML {
 	low, high, ok := l.bounds()
 	if !ok {
 		return ""
 	}
 	low, high, step := scale(low, high)
-	size, width, names := l.size()
+	size, width, maxLabels := l.size()
 	view := lineView{
 		Size: size, Label: l.Label, Right: width - right, Bottom: lineHeight - bottom, Width: width, Height: lineHeight,
 	}
 	y := func(v float64) float64 { return top + (high-v)/(high-low)*(lineHeight-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
-		view.Lines = append(view.Lines, tick{y(v), FormatNumber(in, v)})
+		view.Lines = append(view.Lines, tick{y(v), FormatNumber(lang, v)})
 	}
 	view.Left = labelWidth(view.Lines)
 	x := func(i int) float64 { return l.x(i, view.Left) }
-	every := int(math.Ceil(float64(len(l.Points)) / float64(names)))
+	labelStep := int(math.Ceil(float64(len(l.Points)) / float64(maxLabels)))
 	for i, p := range l.Points {
-		if i%every == 0 {
+		if i%labelStep == 0 {
 			view.Names = append(view.Names, tick{x(i), p.Name})
 		}
 		if p.Value != nil {
 			view.Dots = append(view.Dots,
-				dot{x(i), y(*p.Value), p.Name + ": " + withRange(in, *p.Value, p.Low, p.High)})
+				dot{x(i), y(*p.Value), p.Name + ": " + formatWithRange(lang, *p.Value, p.Low, p.High)})
 		}
 		if p.Low != nil && p.High != nil {
 			view.Bars = append(view.Bars, bar{x(i), y(*p.High), y(*p.Low)})
@@ -112,8 +112,8 @@ func (l Line) Draw(in *locale.Language) template.HTML {
 	return draw("line.svg", view)
 }
 
-// withRange formats a number with its confidence interval, if there is one.
-func withRange(l *locale.Language, value float64, low, high *float64) string {
+// formatWithRange formats a number with its confidence interval, if there is one.
+func formatWithRange(l *locale.Language, value float64, low, high *float64) string {
 	text := FormatNumber(l, value)
 	if low == nil || high == nil {
 		return text
@@ -131,7 +131,7 @@ func (l Line) bounds() (float64, float64, bool) {
 			}
 		}
 	}
-	if l.Zero {
+	if l.IncludesZero {
 		low = min(low, 0)
 	}
 	return low, high, !math.IsInf(high, -1)

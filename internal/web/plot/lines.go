@@ -22,11 +22,11 @@ const MaxSeries = 6
 
 // Lines is a chart that compares several lines over time.
 type Lines struct {
-	Label   string // description
-	Percent bool   // the values are percentages
-	Zero    bool   // the scale includes 0
-	Tall    bool   // the chart takes up two thirds of the page's width
-	Series  []Series
+	Label        string // description
+	Percent      bool   // the values are percentages
+	IncludesZero bool   // the scale includes 0
+	Tall         bool   // the chart takes up two thirds of the page's width
+	Series       []Series
 
 	narrow bool
 }
@@ -96,13 +96,13 @@ type seriesView struct {
 }
 
 // Draw returns the first MaxSeries lines as SVG, or "" if no line has two values.
-func (l Lines) Draw(in *locale.Language) template.HTML {
+func (l Lines) Draw(lang *locale.Language) template.HTML {
 	low, high, first, last, ok := l.bounds()
 	if !ok {
 		return ""
 	}
 	low, high, step := scale(low, high)
-	width, height, names := l.size()
+	width, height, maxLabels := l.size()
 	view := linesView{Kind: "wide", lineView: lineView{
 		Label: l.Label, Right: width - right, Bottom: height - bottom, Width: width, Height: height,
 	}}
@@ -111,17 +111,17 @@ func (l Lines) Draw(in *locale.Language) template.HTML {
 	}
 	y := func(v float64) float64 { return top + (high-v)/(high-low)*(height-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
-		view.Lines = append(view.Lines, tick{y(v), l.text(in, v)})
+		view.Lines = append(view.Lines, tick{y(v), l.formatValue(lang, v)})
 	}
 	view.Left = labelWidth(view.Lines)
 	x := func(at float64) float64 {
 		return view.Left + inset + (width-view.Left-right-2*inset)*(at-first)/(last-first)
 	}
-	view.Names = l.names(x, first, last, names)
-	for i, s := range l.shown() {
-		view.Series = append(view.Series, s.draw(s.class(i), x, y, func(v float64) string { return l.text(in, v) }))
+	view.Names = l.names(x, first, last, maxLabels)
+	for i, s := range l.visibleSeries() {
+		view.Series = append(view.Series, s.draw(s.class(i), x, y, func(v float64) string { return l.formatValue(lang, v) }))
 	}
-	view.Hits = l.hits(in, x, first, last, view.Left, view.Right)
+	view.Hits = l.hits(lang, x, first, last, view.Left, view.Right)
 	slices.SortStableFunc(view.Series, func(a, b seriesView) int { // draw "past" before "s1"
 		return strings.Compare(a.Class[:1], b.Class[:1])
 	})
@@ -130,7 +130,7 @@ func (l Lines) Draw(in *locale.Language) template.HTML {
 
 // hits returns a column for each time in the longest line. If another line has a time that the longest line does not
 // have, it returns nil.
-func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, left, right float64) []hit {
+func (l Lines) hits(lang *locale.Language, x func(float64) float64, first, last, left, right float64) []hit {
 	times := l.longest(first, last)
 	out := make([]hit, len(times))
 	for i, at := range times {
@@ -143,7 +143,7 @@ func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, l
 		}
 		out[i] = hit{X: from, Width: to - from, Text: at.Name}
 	}
-	for _, s := range l.shown() {
+	for _, s := range l.visibleSeries() {
 		for _, p := range s.Points {
 			if p.Value == nil {
 				continue
@@ -152,7 +152,7 @@ func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, l
 			if i < 0 {
 				return nil
 			}
-			out[i].Text += "\n" + s.Name + ": " + l.text(in, *p.Value)
+			out[i].Text += "\n" + s.Name + ": " + l.formatValue(lang, *p.Value)
 		}
 	}
 	return out
@@ -161,7 +161,7 @@ func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, l
 // draw returns the line's path and dots. x maps times to coordinates, y maps values to coordinates, and text formats a
 // value.
 func (s Series) draw(class string, x, y func(float64) float64, text func(float64) string) seriesView {
-	drawn := seriesView{Class: class, Name: s.Name}
+	view := seriesView{Class: class, Name: s.Name}
 	var path strings.Builder
 	pen := "M"
 	for _, p := range s.Points {
@@ -171,38 +171,38 @@ func (s Series) draw(class string, x, y func(float64) float64, text func(float64
 		}
 		path.WriteString(pen + coordinate(x(p.At)) + " " + coordinate(y(*p.Value)))
 		pen = "L"
-		drawn.Dots = append(drawn.Dots, dot{x(p.At), y(*p.Value), s.Name + ", " + p.Name + ": " + text(*p.Value)})
+		view.Dots = append(view.Dots, dot{x(p.At), y(*p.Value), s.Name + ", " + p.Name + ": " + text(*p.Value)})
 	}
-	drawn.Path = path.String()
-	if n := len(drawn.Dots); s.Filled && n > 1 && strings.Count(drawn.Path, "M") == 1 {
-		drawn.Area = drawn.Path + "V" + coordinate(y(0)) + "H" + coordinate(drawn.Dots[0].X) + "Z"
+	view.Path = path.String()
+	if n := len(view.Dots); s.Filled && n > 1 && strings.Count(view.Path, "M") == 1 {
+		view.Area = view.Path + "V" + coordinate(y(0)) + "H" + coordinate(view.Dots[0].X) + "Z"
 	}
-	return drawn
+	return view
 }
 
 // text formats a value of the chart.
-func (l Lines) text(in *locale.Language, v float64) string {
+func (l Lines) formatValue(lang *locale.Language, v float64) string {
 	if l.Percent {
-		return FormatPercent(in, v)
+		return FormatPercent(lang, v)
 	}
-	return FormatNumber(in, v)
+	return FormatNumber(lang, v)
 }
 
 // Legend returns the legend of the chart.
 func (l Lines) Legend() template.HTML {
 	var view linesView
-	for i, s := range l.shown() {
+	for i, s := range l.visibleSeries() {
 		view.Series = append(view.Series, seriesView{Class: s.class(i), Name: s.Name})
 	}
 	return draw("legend.svg", view)
 }
 
-func (l Lines) shown() []Series { return l.Series[:min(len(l.Series), MaxSeries)] }
+func (l Lines) visibleSeries() []Series { return l.Series[:min(len(l.Series), MaxSeries)] }
 
 // longest returns the points between two times of the line that has the most of them.
 func (l Lines) longest(first, last float64) []Point {
 	var out []Point
-	for _, s := range l.shown() {
+	for _, s := range l.visibleSeries() {
 		within := slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return p.At < first || p.At > last })
 		if len(within) > len(out) {
 			out = within
@@ -216,9 +216,9 @@ func (l Lines) longest(first, last float64) []Point {
 func (l Lines) names(x func(float64) float64, first, last float64, maxTicks int) []tick {
 	longest := l.longest(first, last)
 	var out []tick
-	every := int(math.Ceil(float64(len(longest)) / float64(maxTicks)))
+	labelStep := int(math.Ceil(float64(len(longest)) / float64(maxTicks)))
 	for i, p := range longest {
-		if i%every == 0 {
+		if i%labelStep == 0 {
 			out = append(out, tick{x(p.At), p.Name})
 		}
 	}
@@ -229,7 +229,7 @@ func (l Lines) names(x func(float64) float64, first, last float64, maxTicks int)
 func (l Lines) bounds() (float64, float64, float64, float64, bool) {
 	low, high, first, last := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	ok := false
-	for _, s := range l.shown() {
+	for _, s := range l.visibleSeries() {
 		values := 0
 		for _, p := range s.Points {
 			if p.Value == nil {
@@ -241,7 +241,7 @@ func (l Lines) bounds() (float64, float64, float64, float64, bool) {
 		}
 		ok = ok || values > 1
 	}
-	if l.Zero {
+	if l.IncludesZero {
 		low, high = min(low, 0), max(high, 0)
 	}
 	return low, high, first, last, ok && last > first

@@ -69,10 +69,10 @@ func formatNumber(l *locale.Language, v float64, significant int) string {
 		text locale.Key
 	}{{1e9, "%sB"}, {1e6, "%sM"}, {1e3, "%sK"}} {
 		if math.Abs(v) >= 0.9995*unit.size {
-			return l.T(unit.text, l.LocalizeDecimal(digits(v/unit.size, significant)))
+			return l.T(unit.text, l.LocalizeDecimal(formatDigits(v/unit.size, significant)))
 		}
 	}
-	return l.LocalizeDecimal(digits(v, significant))
+	return l.LocalizeDecimal(formatDigits(v, significant))
 }
 
 // FormatPercent formats a percentage with at most three significant digits. It formats 1.71 as 1.71%.
@@ -88,8 +88,8 @@ func FormatPercentRange(l *locale.Language, low, high float64) string {
 	return l.T("%s to %s", l.T("%s%%", formatNumber(l, low, 2)), l.T("%s%%", formatNumber(l, high, 2)))
 }
 
-// digits formats a number with at most the given number of significant digits. It keeps all digits of the integer part.
-func digits(v float64, significant int) string {
+// formatDigits formats a number with at most the given number of significant formatDigits. It keeps all formatDigits of the integer part.
+func formatDigits(v float64, significant int) string {
 	decimals := significant - 1
 	if size := math.Abs(v); size > 1e-6 {
 		decimals = max(0, decimals-int(math.Floor(math.Log10(size/0.9995))))
@@ -110,12 +110,12 @@ func scale(low, high float64) (float64, float64, float64) {
 		low, high = low-math.Max(1, math.Abs(low)*0.01), high+math.Max(1, math.Abs(high)*0.01)
 	}
 	const lines = 4
-	raw := (high - low) / lines
-	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	rawStep := (high - low) / lines
+	power := math.Pow(10, math.Floor(math.Log10(rawStep)))
 	step := 10 * power
-	for _, times := range []float64{1, 2, 2.5, 5} {
-		if raw <= times*power*(1+1e-9) {
-			step = times * power
+	for _, factor := range []float64{1, 2, 2.5, 5} {
+		if rawStep <= factor*power*(1+1e-9) {
+			step = factor * power
 			break
 		}
 	}

@@ -41,7 +41,7 @@ func twoLines() plot.Lines {
 func TestDrawings(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]template.HTML{
-		"line": plot.Line{Label: `Engagement "over" time`, Zero: true, Points: []plot.Point{
+		"line": plot.Line{Label: `Engagement "over" time`, IncludesZero: true, Points: []plot.Point{
 			{Name: "2 Mar", Value: new(120.0), Low: new(80.0), High: new(190.0)}, {Name: "9 Mar"},
 			{Name: "16 <Mar>", Value: new(1320.0)}, {Name: "23 Mar", Value: new(640.0)}}}.Draw(locale.English),
 		"spread": plot.Line{Label: "Followers", Proportional: true, Points: []plot.Point{
@@ -57,7 +57,7 @@ func TestDrawings(t *testing.T) {
 		"legend": twoLines().Legend(),
 		"columns": plot.Columns{Label: "Posts by <weekday>", Values: []plot.Point{{Name: "Mon", Value: new(2.0)}, {Name: "<Tue>"},
 			{Name: "Wed", Value: new(5.0)}}}.Draw(locale.English),
-		"compared": plot.Lines{Label: "Views", Zero: true, Series: []plot.Series{
+		"compared": plot.Lines{Label: "Views", IncludesZero: true, Series: []plot.Series{
 			{Name: "Now", Filled: true, Points: []plot.Point{{Name: "1 Mar", At: 0}, {Name: "2 Mar", At: 1, Value: new(3.0)},
 				{Name: "3 Mar", At: 2, Value: new(9.0)}}},
 			{Name: "Before", Past: true, Points: []plot.Point{{Name: "1 Feb", At: 1, Value: new(4.0)}, {At: 2, Value: new(2.0)}}},
@@ -134,7 +134,7 @@ func TestDrawingsValid(t *testing.T) {
 			return new(rapid.Float64Range(-1e9, 1e9).Draw(t, "value"))
 		})
 		var line plot.Line
-		line.Zero, line.Proportional = rapid.Bool().Draw(t, "zero"), rapid.Bool().Draw(t, "spread")
+		line.IncludesZero, line.Proportional = rapid.Bool().Draw(t, "zero"), rapid.Bool().Draw(t, "spread")
 		for i := range rapid.IntRange(1, 40).Draw(t, "points") {
 			line.Points = append(line.Points,
 				plot.Point{

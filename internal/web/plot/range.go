@@ -19,8 +19,8 @@ type rangeView struct{ From, To, Value, Middle, Width float64 }
 // Draw returns the range as SVG. Values beyond the scale are drawn at its edge.
 func (r Range) Draw() template.HTML {
 	x := func(v float64) float64 {
-		share := math.Log(max(v, 1e-9)) / math.Log(r.Reach)
-		return rangeWidth/2 + max(-1, min(1, share))*(rangeWidth/2-4)
+		position := math.Log(max(v, 1e-9)) / math.Log(r.Reach)
+		return rangeWidth/2 + max(-1, min(1, position))*(rangeWidth/2-4)
 	}
 	return draw("range.svg", rangeView{x(r.Low), x(r.High), x(r.Value), rangeWidth / 2, rangeWidth})
 }

@@ -15,11 +15,11 @@ type chapter struct {
 	Name, About, At string
 	Entries         []entry
 	Rejections      []rejection // rejections that all operations share
-	Types           []kind
+	Types           []apiType
 }
 
-// kind is a named type of the API.
-type kind struct {
+// apiType is a named type of the API.
+type apiType struct {
 	Name   string
 	About  string
 	Fields []field
@@ -53,8 +53,8 @@ type rejection struct {
 }
 
 const (
-	answersAt  = "/docs/answers" // path of the page about the types that all responses share
-	chaptersAt = "/docs/api/"    // prefix of the paths of chapters
+	commonTypesPath   = "/docs/answers" // path of the page about the types that all responses share
+	chapterPathPrefix = "/docs/api/"    // prefix of the paths of chapters
 )
 
 // commonTypes lists the types that any response may contain. A separate page describes them.
@@ -63,7 +63,7 @@ var commonTypes = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Pr
 // pageBuilder builds one page from the OpenAPI document.
 type pageBuilder struct {
 	doc       document
-	common    []string          // types described on the page at answersAt
+	common    []string          // types described on the page at commonTypesPath
 	typePaths map[string]string // paths of the types' descriptions, by type name
 	nested    []string          // types to describe below the operations, in order
 }
@@ -73,46 +73,46 @@ func chapters(doc document) ([]chapter, error) {
 	common := reachableTypes(doc, commonTypes)
 	var out []chapter
 	for _, tag := range doc.Tags {
-		m := &pageBuilder{doc: doc, common: common, typePaths: map[string]string{}}
+		builder := &pageBuilder{doc: doc, common: common, typePaths: map[string]string{}}
 		c := chapter{
 			Name: tag.Name, About: tag.Description,
-			At: chaptersAt + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-"),
+			At: chapterPathPrefix + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-"),
 		}
 		for _, path := range doc.Paths {
 			for _, method := range path.Value {
 				if slices.Contains(method.Value.Tags, tag.Name) {
-					one, err := m.entry(strings.ToUpper(method.Name), path.Name, method.Value)
+					e, err := builder.newEntry(strings.ToUpper(method.Name), path.Name, method.Value)
 					if err != nil {
 						return nil, fmt.Errorf("the operation %s: %w", method.Value.Tool, err)
 					}
-					c.Entries = append(c.Entries, one)
+					c.Entries = append(c.Entries, e)
 				}
 			}
 		}
-		c.Types, c.Rejections = m.types(), shareRejections(c.Entries)
+		c.Types, c.Rejections = builder.types(), shareRejections(c.Entries)
 		shareArguments(c.Entries)
 		out = append(out, c)
 	}
 	return out, nil
 }
 
-// answers returns the types that all responses share.
-func answers(doc document) []kind {
-	m := &pageBuilder{doc: doc, typePaths: map[string]string{}, nested: commonTypes}
+// listCommonTypes returns the types that all responses share.
+func listCommonTypes(doc document) []apiType {
+	builder := &pageBuilder{doc: doc, typePaths: map[string]string{}, nested: commonTypes}
 	for _, name := range commonTypes {
-		m.typePaths[name] = "#" + name
+		builder.typePaths[name] = "#" + name
 	}
-	return m.types()
+	return builder.types()
 }
 
 // reachableTypes returns the names of types and of all types that they contain.
 func reachableTypes(doc document, names []string) []string {
-	m := &pageBuilder{doc: doc, typePaths: map[string]string{}}
+	builder := &pageBuilder{doc: doc, typePaths: map[string]string{}}
 	for _, name := range names {
-		m.typePath(name)
+		builder.typePath(name)
 	}
 	var out []string
-	for _, k := range m.types() {
+	for _, k := range builder.types() {
 		out = append(out, k.Name)
 	}
 	return out
@@ -120,32 +120,32 @@ func reachableTypes(doc document, names []string) []string {
 
 // typePath returns the path of a type's description. If the type is not described yet, typePath adds it to the types
 // below the operations.
-func (m *pageBuilder) typePath(name string) string {
-	if slices.Contains(m.common, name) {
-		return answersAt + "#" + name
+func (b *pageBuilder) typePath(name string) string {
+	if slices.Contains(b.common, name) {
+		return commonTypesPath + "#" + name
 	}
-	if m.typePaths[name] == "" {
-		m.typePaths[name] = "#" + name
-		m.nested = append(m.nested, name)
+	if b.typePaths[name] == "" {
+		b.typePaths[name] = "#" + name
+		b.nested = append(b.nested, name)
 	}
-	return m.typePaths[name]
+	return b.typePaths[name]
 }
 
 // types returns the types to describe below the operations, including all types that they contain.
-func (m *pageBuilder) types() []kind {
-	var out []kind
-	for next := 0; next < len(m.nested); next++ { //nolint:intrange // fields adds elements to nested
-		s, _ := m.doc.Components.Schemas.get(m.nested[next])
-		out = append(out, kind{m.nested[next], s.Description, fields(s, "", m.typePath)})
+func (b *pageBuilder) types() []apiType {
+	var out []apiType
+	for next := 0; next < len(b.nested); next++ { //nolint:intrange // fields adds elements to nested
+		s, _ := b.doc.Components.Schemas.get(b.nested[next])
+		out = append(out, apiType{b.nested[next], s.Description, fields(s, "", b.typePath)})
 	}
 	return out
 }
 
-func (m *pageBuilder) entry(method, path string, op operation) (entry, error) {
+func (b *pageBuilder) newEntry(method, path string, op operation) (entry, error) {
 	e := entry{
 		Tool: op.Tool, Method: method, Path: path, Summary: op.Summary, Description: op.Description,
 		Capability: op.Capability,
-		Price:      priceOf(op), Key: keyRule(op), Command: command(m.doc.Servers[0].URL, method, path, op),
+		Price:      priceOf(op), Key: describeKeyRule(op), Command: curlCommand(b.doc.Servers[0].URL, method, path, op),
 	}
 	if a := op.Additional; a != nil {
 		e.Also, e.AlsoWhen = a.Capability, a.When
@@ -157,38 +157,38 @@ func (m *pageBuilder) entry(method, path string, op operation) (entry, error) {
 		if p.In != "header" {
 			s := p.Schema
 			s.Description = p.Description
-			e.Arguments = append(e.Arguments, fieldTree(s, p.Name, p.Required, m.typePath)...)
+			e.Arguments = append(e.Arguments, fieldTree(s, p.Name, p.Required, b.typePath)...)
 		}
 	}
 	if op.Body != nil {
-		e.Arguments = append(e.Arguments, fields(m.doc.schemaOf(op.Body.Content[jsonType]), "", m.typePath)...)
+		e.Arguments = append(e.Arguments, fields(b.doc.schemaOf(op.Body.Content[jsonType]), "", b.typePath)...)
 	}
 	e.Rejections = rejectionsOf(op)
-	err := m.success(&e, op)
+	err := b.setResponse(&e, op)
 	return e, err
 }
 
 // success sets the response of an entry. If several operations return the same type, the first operation describes it.
-func (m *pageBuilder) success(e *entry, op operation) error {
+func (b *pageBuilder) setResponse(e *entry, op operation) error {
 	for _, r := range op.Responses {
 		if !strings.HasPrefix(r.Name, "2") {
 			continue
 		}
 		body := r.Value.Content[jsonType]
-		data, ok := m.doc.schemaOf(body).Properties.get("data")
+		data, ok := b.doc.schemaOf(body).Properties.get("data")
 		if !ok {
 			return fmt.Errorf("its response type %s has no data", r.Name)
 		}
 		e.Status, e.Success, e.Example, e.Answer = r.Name, r.Value.Description, indent(body.Example), data.component()
-		if e.AnswerAt = m.typePaths[e.Answer]; e.AnswerAt != "" {
+		if e.AnswerAt = b.typePaths[e.Answer]; e.AnswerAt != "" {
 			return nil
 		}
-		m.typePaths[e.Answer] = "#" + e.Answer
-		s, ok := m.doc.Components.Schemas.get(e.Answer)
+		b.typePaths[e.Answer] = "#" + e.Answer
+		s, ok := b.doc.Components.Schemas.get(e.Answer)
 		if !ok {
 			return fmt.Errorf("its response type %q is not described", e.Answer)
 		}
-		e.Fields = fields(s, "", m.typePath)
+		e.Fields = fields(s, "", b.typePath)
 		return nil
 	}
 	return fmt.Errorf("it has no successful response")
@@ -205,10 +205,10 @@ func priceOf(op operation) string {
 	}
 }
 
-func keyRule(op operation) string {
-	p, takes := keyOf(op)
+func describeKeyRule(op operation) string {
+	p, ok := keyOf(op)
 	switch {
-	case !takes:
+	case !ok:
 		return "Not accepted: reads can be repeated safely."
 	case p.Required:
 		return "Required. " + p.Description
@@ -231,16 +231,16 @@ var neverReturned = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllow
 func rejectionsOf(op operation) []rejection {
 	var out []rejection
 	for _, r := range op.Responses {
-		one := rejection{Status: r.Name}
+		group := rejection{Status: r.Name}
 		for _, p := range problem.Entries() {
-			lacks := missingCapability[p.Code]
-			needed := lacks == "" || lacks == op.Capability || op.Additional != nil && lacks == op.Additional.Capability
+			missing := missingCapability[p.Code]
+			needed := missing == "" || missing == op.Capability || op.Additional != nil && missing == op.Additional.Capability
 			if strconv.Itoa(p.Status) == r.Name && needed && !slices.Contains(neverReturned, p.Code) {
-				one.Codes = append(one.Codes, p.Code)
+				group.Codes = append(group.Codes, p.Code)
 			}
 		}
-		if len(one.Codes) > 0 {
-			out = append(out, one)
+		if len(group.Codes) > 0 {
+			out = append(out, group)
 		}
 	}
 	return out

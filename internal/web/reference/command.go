@@ -9,22 +9,22 @@ import (
 
 const jsonType = "application/json"
 
-// command returns a curl command for an operation's example. It reads the API key from an environment variable, so that
+// curlCommand returns a curl curlCommand for an operation's example. It reads the API key from an environment variable, so that
 // the key does not appear in the shell history.
-func command(base, method, path string, op operation) string {
+func curlCommand(base, method, path string, op operation) string {
 	lines := []string{"curl"}
 	body := bodyOf(op)
 	if method != "GET" && (method != "POST" || body == "") {
 		lines[0] += " -X " + method
 	}
 	lines[0] += ` -H "Authorization: Bearer $PRESSROOM_KEY"`
-	if _, keyed := keyOf(op); keyed {
+	if _, ok := keyOf(op); ok {
 		lines = append(lines, `-H "Idempotency-Key: my-`+strings.ReplaceAll(op.Tool, "_", "-")+`-1"`)
 	}
 	if body != "" {
 		lines = append(lines, `-H "Content-Type: application/json"`, "-d "+quote(body))
 	}
-	lines = append(lines, quote(base+address(path, op.Parameters)))
+	lines = append(lines, quote(base+examplePath(path, op.Parameters)))
 	return strings.Join(lines, " \\\n  ")
 }
 
@@ -38,11 +38,11 @@ func keyOf(op operation) (parameter, bool) {
 	return parameter{}, false
 }
 
-// address returns the path and query of an operation's example request.
-func address(path string, params []parameter) string {
+// examplePath returns the path and query of an operation's example request.
+func examplePath(path string, params []parameter) string {
 	var query []string
 	for _, p := range params {
-		value := text(p.Example)
+		value := formatExample(p.Example)
 		switch {
 		case value == "":
 		case p.In == "path":
@@ -57,19 +57,19 @@ func address(path string, params []parameter) string {
 	return path
 }
 
-// text formats an example value for a URL. The values of a list are separated by commas.
-func text(raw json.RawMessage) string {
+// formatExample formats an example value for a URL. The values of a list are separated by commas.
+func formatExample(raw json.RawMessage) string {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
 		parts := make([]string, len(list))
-		for i, one := range list {
-			parts[i] = text(one)
+		for i, value := range list {
+			parts[i] = formatExample(value)
 		}
 		return strings.Join(parts, ",")
 	}
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		return one
+	var value string
+	if json.Unmarshal(raw, &value) == nil {
+		return value
 	}
 	return string(raw)
 }

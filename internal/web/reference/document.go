@@ -100,9 +100,9 @@ func (s schema) component() string { return strings.TrimPrefix(s.Ref, "#/compone
 type kinds []string
 
 func (k *kinds) UnmarshalJSON(raw []byte) error {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		*k = kinds{one}
+	var name string
+	if json.Unmarshal(raw, &name) == nil {
+		*k = kinds{name}
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(k)) //nolint:wrapcheck // wrapped by the caller
@@ -117,17 +117,17 @@ type member[T any] struct {
 }
 
 func (m *members[T]) UnmarshalJSON(raw []byte) error {
-	in := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := in.Token(); err != nil || open != json.Delim('{') {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
 		return errors.Join(errors.New("not a JSON object"), err)
 	}
-	for in.More() {
-		name, err := in.Token()
+	for dec.More() {
+		name, err := dec.Token()
 		if err != nil {
 			return fmt.Errorf("reading a member's name: %w", err)
 		}
 		next := member[T]{Name: fmt.Sprint(name)}
-		if err := in.Decode(&next.Value); err != nil {
+		if err := dec.Decode(&next.Value); err != nil {
 			return fmt.Errorf("reading the member %s: %w", next.Name, err)
 		}
 		*m = append(*m, next)
@@ -142,12 +142,12 @@ func (m members[T]) get(name string) (T, bool) {
 			return one.Value, true
 		}
 	}
-	var none T
-	return none, false
+	var zero T
+	return zero, false
 }
 
-// read parses the document.
-func read(raw []byte) (document, error) {
+// parseDocument parses the document.
+func parseDocument(raw []byte) (document, error) {
 	var doc document
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return doc, fmt.Errorf("parsing the OpenAPI document: %w", err)

@@ -24,28 +24,28 @@ type statusGroup struct {
 	Entries []problem.Entry
 }
 
-func (p *Handlers) errors(w http.ResponseWriter, r *http.Request, b *book) {
+func (h *Handlers) errors(w http.ResponseWriter, r *http.Request, b *book) {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	p.Show(w, r, http.StatusOK, pages["errors"], "Error reference",
-		newPage(r, b, errorCodes{query, byStatus(problem.Entries(), query)}))
+	h.Show(w, r, http.StatusOK, pages["errors"], "Error reference",
+		newPage(r, b, errorCodes{query, groupByStatus(problem.Entries(), query)}))
 }
 
-// byStatus returns the codes that match a query, grouped by status.
-func byStatus(entries []problem.Entry, query string) []statusGroup {
+// groupByStatus returns the codes that match a query, grouped by status.
+func groupByStatus(entries []problem.Entry, query string) []statusGroup {
 	words := strings.Fields(strings.ToLower(query))
 	var out []statusGroup
 	for _, e := range entries {
 		code := string(e.Code)
-		text := strings.ToLower(strings.Join([]string{code, strings.ReplaceAll(code, "_", " "), curly(e.Title),
+		text := strings.ToLower(strings.Join([]string{code, strings.ReplaceAll(code, "_", " "), useCurlyQuotes(e.Title),
 			strconv.Itoa(e.Status), http.StatusText(e.Status)}, " "))
-		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, curly(word)) }) {
+		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, useCurlyQuotes(word)) }) {
 			continue
 		}
-		at := slices.IndexFunc(out, func(g statusGroup) bool { return g.Status == e.Status })
-		if at < 0 {
-			at, out = len(out), append(out, statusGroup{Status: e.Status, Name: http.StatusText(e.Status)})
+		i := slices.IndexFunc(out, func(g statusGroup) bool { return g.Status == e.Status })
+		if i < 0 {
+			i, out = len(out), append(out, statusGroup{Status: e.Status, Name: http.StatusText(e.Status)})
 		}
-		out[at].Entries = append(out[at].Entries, e)
+		out[i].Entries = append(out[i].Entries, e)
 	}
 	slices.SortFunc(out, func(a, b statusGroup) int { return cmp.Compare(a.Status, b.Status) })
 	return out
@@ -94,4 +94,4 @@ var remedies = map[apierr.Code]string{
 }
 
 // remedyOf returns what a client can do about an error code.
-func remedyOf(code apierr.Code) string { return curly(remedies[code]) }
+func remedyOf(code apierr.Code) string { return useCurlyQuotes(remedies[code]) }

@@ -23,16 +23,16 @@ type field struct {
 
 // fields returns the members of a schema and of its nested objects. place returns the path of a named type's
 // description.
-func fields(s schema, prefix string, place func(string) string) []field {
+func fields(s schema, prefix string, typePath func(string) string) []field {
 	var out []field
 	for _, p := range s.Properties {
-		out = append(out, fieldTree(p.Value, prefix+p.Name, slices.Contains(s.Required, p.Name), place)...)
+		out = append(out, fieldTree(p.Value, prefix+p.Name, slices.Contains(s.Required, p.Name), typePath)...)
 	}
 	return out
 }
 
-func fieldTree(s schema, name string, required bool, place func(string) string) []field {
-	f := field{Name: name, Required: required, Kind: kindOf(s), About: s.Description}
+func fieldTree(s schema, name string, required bool, typePath func(string) string) []field {
+	f := field{Name: name, Required: required, Kind: describeKind(s), About: s.Description}
 	inner := s
 	for inner.Items != nil {
 		inner, name = *inner.Items, name+"[]"
@@ -41,25 +41,25 @@ func fieldTree(s schema, name string, required bool, place func(string) string) 
 		f.Choices = append(f.Choices, fmt.Sprint(c))
 	}
 	if f.Type = inner.component(); f.Type != "" {
-		f.At = place(f.Type)
+		f.At = typePath(f.Type)
 	}
-	return append([]field{f}, fields(inner, name+".", place)...)
+	return append([]field{f}, fields(inner, name+".", typePath)...)
 }
 
-// kindOf describes the values that a schema allows, such as "array of integers, 1 to 100 of them".
-func kindOf(s schema) string {
+// describeKind describes the values that a schema allows, such as "array of integers, 1 to 100 of them".
+func describeKind(s schema) string {
 	words := strings.Join(s.Type, " or ")
 	switch {
 	case s.Items == nil && words == "" && s.Ref == "":
 		words = "any value"
 	case s.Items != nil:
-		words = strings.TrimSpace("array of " + plural(kindOf(*s.Items)))
+		words = strings.TrimSpace("array of " + pluralize(describeKind(*s.Items)))
 	}
 	if s.Format != "" {
 		words += " (" + s.Format + ")"
 	}
 	for _, bound := range []string{
-		describeRange(number(s.Minimum), number(s.Maximum), ""),
+		describeRange(formatFloat(s.Minimum), formatFloat(s.Maximum), ""),
 		describeRange(formatInt(s.MinLength), formatInt(s.MaxLength), " characters"),
 		describeRange(formatInt(s.MinItems), formatInt(s.MaxItems), " of them"),
 	} {
@@ -73,8 +73,8 @@ func kindOf(s schema) string {
 	return words
 }
 
-// plural returns a description in the plural, such as "strings, at most 10 characters".
-func plural(kind string) string {
+// pluralize returns a description in the pluralize, such as "strings, at most 10 characters".
+func pluralize(kind string) string {
 	for _, word := range []string{"string", "integer", "number", "object", "boolean"} {
 		if rest, ok := strings.CutPrefix(kind, word); ok {
 			return word + "s" + rest
@@ -96,7 +96,7 @@ func describeRange(low, high, unit string) string {
 	return low + " to " + high + unit
 }
 
-func number(n *float64) string {
+func formatFloat(n *float64) string {
 	if n == nil {
 		return ""
 	}

@@ -33,11 +33,11 @@ func linksOf(chapters []chapter) links {
 var identifiers = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
 
 // prose splits a text at backticks and identifiers. It turns the names of operations into links.
-func (l links) prose(text string) []span {
+func (l links) splitText(text string) []span {
 	var out []span
-	for _, piece := range spans(text) {
-		if to, ok := l[piece.Text]; ok && piece.Code {
-			out = append(out, span{Text: to.Summary, Path: to.Path})
+	for _, piece := range splitSpans(text) {
+		if target, ok := l[piece.Text]; ok && piece.Code {
+			out = append(out, span{Text: target.Summary, Path: target.Path})
 			continue
 		}
 		if piece.Code {
@@ -45,16 +45,16 @@ func (l links) prose(text string) []span {
 			continue
 		}
 		rest := piece.Text
-		for _, at := range identifiers.FindAllString(rest, -1) {
-			before, after, _ := strings.Cut(rest, at)
+		for _, name := range identifiers.FindAllString(rest, -1) {
+			before, after, _ := strings.Cut(rest, name)
 			if before != "" {
 				out = append(out, span{Text: before})
 			}
-			one := span{Text: at, Code: true}
-			if to, ok := l[at]; ok {
-				one = span{Text: to.Summary, Path: to.Path}
+			s := span{Text: name, Code: true}
+			if target, ok := l[name]; ok {
+				s = span{Text: target.Summary, Path: target.Path}
 			}
-			out, rest = append(out, one), after
+			out, rest = append(out, s), after
 		}
 		if rest != "" {
 			out = append(out, span{Text: rest})
@@ -63,12 +63,12 @@ func (l links) prose(text string) []span {
 	return out
 }
 
-// spans splits a text at backticks.
-func spans(text string) []span {
+// splitSpans splits a text at backticks.
+func splitSpans(text string) []span {
 	var out []span
 	for i, piece := range strings.Split(text, "`") {
 		if i%2 == 0 {
-			piece = curly(piece)
+			piece = useCurlyQuotes(piece)
 		}
 		if piece != "" {
 			out = append(out, span{Text: piece, Code: i%2 == 1})
@@ -87,22 +87,22 @@ type note struct {
 }
 
 // notes returns the explanations of error codes that an operation's description contains.
-func (l links) notes(description string) []note {
+func (l links) findNotes(description string) []note {
 	var out []note
 	rest := description
 	for {
-		at := codeExplanation.FindStringSubmatchIndex(rest)
-		if at == nil {
+		match := codeExplanation.FindStringSubmatchIndex(rest)
+		if match == nil {
 			return out
 		}
-		text := rest[at[4]:at[5]]
-		out = append(out, note{rest[at[2]:at[3]], l.prose(strings.ToUpper(text[:1]) + text[1:] + ".")})
-		rest = rest[at[5]:]
+		text := rest[match[4]:match[5]]
+		out = append(out, note{rest[match[2]:match[3]], l.splitText(strings.ToUpper(text[:1]) + text[1:] + ".")})
+		rest = rest[match[5]:]
 	}
 }
 
-// explain sets About and Notes of all operations.
-func explain(chapters []chapter) {
+// addExplanations sets About and Notes of all operations.
+func addExplanations(chapters []chapter) {
 	l := linksOf(chapters)
 	for _, c := range chapters {
 		for i := range c.Entries {
@@ -111,7 +111,7 @@ func explain(chapters []chapter) {
 			if text == "" {
 				text = e.Description
 			}
-			e.About, e.Notes = l.prose(text), l.notes(e.Description)
+			e.About, e.Notes = l.splitText(text), l.findNotes(e.Description)
 		}
 	}
 }

@@ -18,9 +18,9 @@ import (
 var files embed.FS
 
 var pages = shell.Parse(files, shell.Data{
-	"answers": pageView[[]kind]{}, "assistants": pageView[addresses]{}, "chapter": pageView[chapter]{},
+	"answers": pageView[[]apiType]{}, "assistants": pageView[addresses]{}, "chapter": pageView[chapter]{},
 	"contents": pageView[contents]{}, "errors": pageView[errorCodes]{}, "start": pageView[addresses]{},
-}, template.FuncMap{"spans": spans, "curly": curly, "remedy": remedyOf})
+}, template.FuncMap{"spans": splitSpans, "curly": useCurlyQuotes, "remedy": remedyOf})
 
 // Handlers serves the reference.
 type Handlers struct {
@@ -33,7 +33,7 @@ type Handlers struct {
 type book struct {
 	doc      document
 	chapters []chapter
-	answers  []kind
+	answers  []apiType
 }
 
 // New returns the handlers. describe returns the OpenAPI document. If the document is invalid, all pages fail with a
@@ -49,37 +49,37 @@ func New(sh *shell.Shell, describe func() ([]byte, error)) *Handlers {
 }
 
 func newBook(description []byte) (*book, error) {
-	doc, err := read(description)
+	doc, err := parseDocument(description)
 	if err != nil {
 		return nil, err
 	}
-	list, err := chapters(doc)
+	chapterList, err := chapters(doc)
 	if err != nil {
 		return nil, err
 	}
-	explain(list)
-	return &book{doc: doc, chapters: list, answers: answers(doc)}, nil
+	addExplanations(chapterList)
+	return &book{doc: doc, chapters: chapterList, answers: listCommonTypes(doc)}, nil
 }
 
 // Routes returns the routes of the pages, which are public.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /docs", Audience: shell.Anyone, Handler: p.withBook(p.contents), AllowsOneFactor: true},
-		{Pattern: "GET /docs/start", Audience: shell.Anyone, Handler: p.withBook(p.start), AllowsOneFactor: true},
-		{Pattern: "GET /docs/assistants", Audience: shell.Anyone, Handler: p.withBook(p.assistants), AllowsOneFactor: true},
-		{Pattern: "GET " + problem.ReferencePath, Audience: shell.Anyone, Handler: p.withBook(p.errors), AllowsOneFactor: true},
-		{Pattern: "GET " + answersAt, Audience: shell.Anyone, Handler: p.withBook(p.allAnswers), AllowsOneFactor: true},
-		{Pattern: "GET " + chaptersAt + "{chapter}", Audience: shell.Anyone, Handler: p.withBook(p.chapter),
+		{Pattern: "GET /docs", Audience: shell.Anyone, Handler: h.withBook(h.contents), AllowsOneFactor: true},
+		{Pattern: "GET /docs/start", Audience: shell.Anyone, Handler: h.withBook(h.start), AllowsOneFactor: true},
+		{Pattern: "GET /docs/assistants", Audience: shell.Anyone, Handler: h.withBook(h.assistants), AllowsOneFactor: true},
+		{Pattern: "GET " + problem.ReferencePath, Audience: shell.Anyone, Handler: h.withBook(h.errors), AllowsOneFactor: true},
+		{Pattern: "GET " + commonTypesPath, Audience: shell.Anyone, Handler: h.withBook(h.commonTypes), AllowsOneFactor: true},
+		{Pattern: "GET " + chapterPathPrefix + "{chapter}", Audience: shell.Anyone, Handler: h.withBook(h.chapter),
 			AllowsOneFactor: true},
 	}
 }
 
 // withBook returns a handler that calls page with the content of the reference pages.
-func (p *Handlers) withBook(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
+func (h *Handlers) withBook(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		b, err := p.book()
+		b, err := h.book()
 		if err != nil {
-			p.ServerError(w, r, err)
+			h.ServerError(w, r, err)
 			return
 		}
 		page(w, r, b)
@@ -98,9 +98,9 @@ func newPage[T any](r *http.Request, b *book, content T) pageView[T] {
 }
 
 // Here returns the name of the chapter that the page shows, or "" if the page does not show a chapter.
-func (s pageView[T]) Here() string {
-	for _, c := range s.Chapters {
-		if c.At == s.At {
+func (v pageView[T]) Here() string {
+	for _, c := range v.Chapters {
+		if c.At == v.At {
 			return c.Name
 		}
 	}
@@ -115,14 +115,14 @@ type contents struct {
 	Chapters []chapter // with the operations that match the query
 }
 
-func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
+func (h *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", newPage(r, b,
-		contents{blocks(b.doc.Info.Description), b.doc.Info.Version, query, matching(b.chapters, query)}))
+	h.Show(w, r, http.StatusOK, pages["contents"], "API reference", newPage(r, b,
+		contents{parseBlocks(b.doc.Info.Description), b.doc.Info.Version, query, filterChapters(b.chapters, query)}))
 }
 
-// matching returns the operations that match all words of a query, in their chapters.
-func matching(chapters []chapter, query string) []chapter {
+// filterChapters returns the operations that match all words of a query, in their chapters.
+func filterChapters(chapters []chapter, query string) []chapter {
 	words := strings.Fields(strings.ToLower(query))
 	var out []chapter
 	for _, c := range chapters {
@@ -137,38 +137,38 @@ func matching(chapters []chapter, query string) []chapter {
 	return out
 }
 
-func (p *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
-	at := slices.IndexFunc(b.chapters, func(c chapter) bool { return c.At == chaptersAt+r.PathValue("chapter") })
-	if at < 0 {
-		p.NotFound(w, r)
+func (h *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
+	i := slices.IndexFunc(b.chapters, func(c chapter) bool { return c.At == chapterPathPrefix+r.PathValue("chapter") })
+	if i < 0 {
+		h.NotFound(w, r)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference",
-		newPage(r, b, b.chapters[at]))
+	h.ShowTitled(w, r, http.StatusOK, pages["chapter"], b.chapters[i].Name+" · API reference",
+		newPage(r, b, b.chapters[i]))
 }
 
-func (p *Handlers) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["answers"], "Common response fields",
+func (h *Handlers) commonTypes(w http.ResponseWriter, r *http.Request, b *book) {
+	h.Show(w, r, http.StatusOK, pages["answers"], "Common response fields",
 		newPage(r, b, b.answers))
 }
 
 // addresses holds the URLs of the API, the MCP server and the app.
 type addresses struct{ API, Tools, Public string }
 
-func (p *Handlers) addresses(b *book) addresses {
-	return addresses{b.doc.Servers[0].URL, p.PublicURL + "/mcp", p.PublicURL}
+func (h *Handlers) addresses(b *book) addresses {
+	return addresses{b.doc.Servers[0].URL, h.PublicURL + "/mcp", h.PublicURL}
 }
 
-func (p *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API",
-		newPage(r, b, p.addresses(b)))
+func (h *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
+	h.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API",
+		newPage(r, b, h.addresses(b)))
 }
 
-func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants",
-		newPage(r, b, p.addresses(b)))
+func (h *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
+	h.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants",
+		newPage(r, b, h.addresses(b)))
 }
 
-// curly replaces straight apostrophes with typographic ones. The API description does not contain words in single
+// useCurlyQuotes replaces straight apostrophes with typographic ones. The API description does not contain words in single
 // quotes.
-func curly(text string) string { return strings.ReplaceAll(text, "'", "’") }
+func useCurlyQuotes(text string) string { return strings.ReplaceAll(text, "'", "’") }

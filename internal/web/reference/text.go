@@ -9,8 +9,8 @@ type block struct {
 	Items       []string
 }
 
-// blocks parses Markdown text that consists of level-2 headings, paragraphs and lists.
-func blocks(text string) []block {
+// parseBlocks parses Markdown text that consists of level-2 headings, paragraphs and lists.
+func parseBlocks(text string) []block {
 	var out []block
 	for part := range strings.SplitSeq(text, "\n\n") {
 		if heading, ok := strings.CutPrefix(part, "## "); ok {

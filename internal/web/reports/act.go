@@ -15,16 +15,16 @@ import (
 )
 
 // refresh starts a refresh of a report.
-func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id string) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id string) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	_, outcome, err := shell.Run[job.Job](p.Shell, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
+	_, outcome, err := shell.Run[job.Job](h.Shell, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
 	if err != nil {
-		p.showError(w, r, kind, id, "refresh", err)
+		h.showError(w, r, kind, id, "refresh", err)
 		return
 	}
-	p.FlashText(r, refreshText(p.Language(r), outcome.Notes, outcome.Billing))
+	h.FlashText(r, refreshText(h.Language(r), outcome.Notes, outcome.Billing))
 	shell.Redirect(w, r, outcome.App)
 }
 
@@ -41,41 +41,41 @@ func refreshText(l *locale.Language, operationNotes []string, b *operation.Billi
 }
 
 // track sets whether and how often a report is refreshed automatically.
-func (p *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	if r.PostForm.Get("tracking") != "on" {
-		p.stopTracking(w, r, kind, id)
+		h.stopTracking(w, r, kind, id)
 		return
 	}
 	args := operation.Arguments{"type": kind, "id": id, "enabled": true}
 	if days, err := strconv.ParseInt(r.PostForm.Get("frequency"), 10, 64); err == nil {
 		args["frequency_days"] = days
 	}
-	_, outcome, err := shell.Run[report.ReportTracking](p.Shell, r, "set_report_tracking", args)
+	_, outcome, err := shell.Run[report.ReportTracking](h.Shell, r, "set_report_tracking", args)
 	if err != nil {
-		p.showError(w, r, kind, id, "tracking", err)
+		h.showError(w, r, kind, id, "tracking", err)
 		return
 	}
-	p.FlashText(r, trackingText(p.Language(r), args["frequency_days"], outcome.Billing))
+	h.FlashText(r, trackingText(h.Language(r), args["frequency_days"], outcome.Billing))
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
 // stopTracking ends tracking of a report. It does not use the API operation, which is rejected while spending is
 // paused.
-func (p *Handlers) stopTracking(w http.ResponseWriter, r *http.Request, kind, id string) {
+func (h *Handlers) stopTracking(w http.ResponseWriter, r *http.Request, kind, id string) {
 	v := shell.VisitorOf(r.Context())
-	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+	actor, err := h.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
-		call := operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}
-		_, err = p.reports.DisableTracking(r.Context(), call, report.Ref{Type: kind, ID: id})
+		call := operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: h.DB.Now()}
+		_, err = h.reports.DisableTracking(r.Context(), call, report.Ref{Type: kind, ID: id})
 	}
 	if err != nil {
-		p.showError(w, r, kind, id, "tracking", err)
+		h.showError(w, r, kind, id, "tracking", err)
 		return
 	}
-	p.Flash(r, "Tracking is off. Nothing more is charged.")
+	h.Flash(r, "Tracking is off. Nothing more is charged.")
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
@@ -92,8 +92,8 @@ func trackingText(l *locale.Language, days any, b *operation.Billing) string {
 }
 
 // showError shows the report's page again, with an error in the form named at.
-func (p *Handlers) showError(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
-	if formErr, ok := p.formError(w, r, err); ok {
-		p.show(w, r, shell.StatusOf(err), kind, id, at, formErr)
+func (h *Handlers) showError(w http.ResponseWriter, r *http.Request, kind, id, form string, err error) {
+	if formErr, ok := h.formError(w, r, err); ok {
+		h.show(w, r, shell.StatusOf(err), kind, id, form, formErr)
 	}
 }

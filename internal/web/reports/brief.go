@@ -52,17 +52,17 @@ func (v view) formatText() string {
 	if v.Kind == report.Hashtag {
 		return v.topFormatText(s.Formats)
 	}
-	best, top := "", 1.0
+	best, bestRatio := "", 1.0
 	compared := false
 	for _, f := range s.Formats {
 		compared = compared || f.Ratio != nil
-		if f.Ratio != nil && f.Ratio.Low > 1 && f.Ratio.Value > top {
-			best, top = f.Format, f.Ratio.Value
+		if f.Ratio != nil && f.Ratio.Low > 1 && f.Ratio.Value > bestRatio {
+			best, bestRatio = f.Format, f.Ratio.Value
 		}
 	}
 	switch {
 	case best != "":
-		return v.l.T("%s posts get %s× the engagement of other formats.", title(v.l, best), factor(v.l, top))
+		return v.l.T("%s posts get %s× the engagement of other formats.", label(v.l, best), factor(v.l, bestRatio))
 	case compared:
 		return v.l.T("No format makes a clear difference.")
 	}
@@ -80,7 +80,7 @@ func (v view) topFormatText(formats []result.FindingFormat) string {
 	if best == "" {
 		return ""
 	}
-	return v.l.T("Most used format of top posts: %s, %s.", title(v.l, best), rate(v.l, share))
+	return v.l.T("Most used format of top posts: %s, %s.", label(v.l, best), rate(v.l, share))
 }
 
 func (v view) timeText() string {
@@ -179,7 +179,7 @@ func (v view) PictureOf(b report.TopPost) string {
 	if b.MediaID == 0 {
 		return ""
 	}
-	return v.pictures(b.MediaID)
+	return v.thumbnailPath(b.MediaID)
 }
 
 // rank returns the rank of the element with index i. Ranks begin at 1.

@@ -15,36 +15,36 @@ import (
 )
 
 // plan returns the team's current plan.
-func (p *Handlers) plan(r *http.Request) (plan.Plan, error) {
+func (h *Handlers) plan(r *http.Request) (plan.Plan, error) {
 	v := shell.VisitorOf(r.Context())
-	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+	actor, err := h.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	limits, _ := p.reports.Catalog.Plan(actor.Plan) // an unknown plan has zero limits, which do not allow comparing
+	limits, _ := h.reports.Catalog.Plan(actor.Plan) // an unknown plan has zero limits, which do not allow comparing
 	return limits, nil
 }
 
 // compareView is the page that compares reports.
 type compareView struct {
-	Reports []report.ReportSummary
-	Most    int64 // maximum number of reports that the plan allows; -1 if unlimited
-	Error   string
-	history []report.History // history of each report
-	l       *locale.Language
+	Reports   []report.ReportSummary
+	Most      int64 // maximum number of reports that the plan allows; -1 if unlimited
+	Error     string
+	histories []report.History // history of each report
+	l         *locale.Language
 }
 
 // maxCompared is the maximum number of reports on the page, whatever the plan allows.
 const maxCompared = 50
 
 // compare shows key figures of several profile reports side by side.
-func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
-	limits, err := p.plan(r)
+func (h *Handlers) compare(w http.ResponseWriter, r *http.Request) {
+	limits, err := h.plan(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	view := compareView{Most: limits.ProfilesComparable, l: p.Language(r)}
+	view := compareView{Most: limits.ProfilesComparable, l: h.Language(r)}
 	ids := reportIDs(r.URL.Query()["ids"])
 	limit := limits.ProfilesComparable
 	if limit == plan.Unlimited || limit > maxCompared {
@@ -54,30 +54,30 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 	case int64(len(ids)) > limit:
 		view.Error = view.l.N(limit, "Too many reports selected. Your plan allows %d profile.",
 			"Too many reports selected. Your plan allows %d profiles.")
-		p.Show(w, r, http.StatusForbidden, pages["compare"], "Compare profiles", view)
+		h.Show(w, r, http.StatusForbidden, pages["compare"], "Compare profiles", view)
 		return
 	case len(ids) < 2:
 		view.Error = view.l.T("Select at least two profile reports in the list.")
-		p.Show(w, r, http.StatusBadRequest, pages["compare"], "Compare profiles", view)
+		h.Show(w, r, http.StatusBadRequest, pages["compare"], "Compare profiles", view)
 		return
 	}
 	for _, id := range ids {
-		one, _, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report",
+		summary, _, err := shell.Run[report.ReportSummary](h.Shell, r, "get_report",
 			operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
 			if apierr.Is(err, apierr.ValidationFailed) {
 				err = apierr.ItemNotFound()
 			}
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		view.Reports = append(view.Reports, one)
+		view.Reports = append(view.Reports, summary)
 	}
-	if err := p.readHistories(r, &view); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.readHistories(r, &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["compare"], "Compare profiles", view)
+	h.Show(w, r, http.StatusOK, pages["compare"], "Compare profiles", view)
 }
 
 // reportIDs returns the distinct IDs in a query. The query may be written as ids=a,b or ids=a&ids=b.
@@ -114,7 +114,7 @@ func (compareView) Components() []string {
 }
 
 // metric returns a metric or a component of the score, or nil if it is unknown.
-func (b compareView) metric(s report.ReportSummary, name string) *float64 {
+func (v compareView) metric(s report.ReportSummary, name string) *float64 {
 	median := func(m *result.FindingMedian) *float64 {
 		if m == nil {
 			return nil
@@ -127,8 +127,8 @@ func (b compareView) metric(s report.ReportSummary, name string) *float64 {
 		return &followers
 	case name == "score" && s.Score != nil:
 		return &s.Score.Value
-	case slices.Contains(b.Components(), name):
-		return b.Component(s, name)
+	case slices.Contains(v.Components(), name):
+		return v.Component(s, name)
 	case e == nil:
 		return nil
 	default:
@@ -139,10 +139,10 @@ func (b compareView) metric(s report.ReportSummary, name string) *float64 {
 
 // IsBest reports whether a report has a higher value of a metric than all other reports. At least one other value
 // must be known.
-func (b compareView) IsBest(s report.ReportSummary, name string) bool {
-	own, others := b.metric(s, name), 0
-	for _, other := range b.Reports {
-		if value := b.metric(other, name); own != nil && value != nil && other.ID != s.ID {
+func (v compareView) IsBest(s report.ReportSummary, name string) bool {
+	own, others := v.metric(s, name), 0
+	for _, other := range v.Reports {
+		if value := v.metric(other, name); own != nil && value != nil && other.ID != s.ID {
 			if others++; *value >= *own {
 				return false
 			}
@@ -152,9 +152,9 @@ func (b compareView) IsBest(s report.ReportSummary, name string) bool {
 }
 
 // MaxRate returns the highest engagement rate, or 0 if none is known. It is the scale of the bars.
-func (b compareView) MaxRate() float64 {
+func (v compareView) MaxRate() float64 {
 	maxRate := 0.0
-	for _, s := range b.Reports {
+	for _, s := range v.Reports {
 		if s.Engagement != nil && s.Engagement.RateByFollowers != nil {
 			maxRate = max(maxRate, s.Engagement.RateByFollowers.Median)
 		}

@@ -25,8 +25,8 @@ func formatFloat(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// ratio returns a ratio as three CSV cells: its value and the ends of its confidence interval.
-func ratio(r *result.FindingRatio) []string {
+// ratioCells returns a ratioCells as three CSV cells: its value and the ends of its confidence interval.
+func ratioCells(r *result.FindingRatio) []string {
 	if r == nil {
 		return []string{"", "", ""}
 	}
@@ -34,21 +34,21 @@ func ratio(r *result.FindingRatio) []string {
 }
 
 // exportPosts sends all posts of a report as CSV.
-func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id string) {
+func (h *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id string) {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
+	detail, err := h.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	s := shell.NewCSVWriter(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments",
+	out := shell.NewCSVWriter(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments",
 		"shares", "views", "duration_seconds", "url", "caption")
-	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.ExportedPost) error {
+	err = h.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.ExportedPost) error {
 		takenAt, length := "", ""
 		if !e.TakenAt.IsZero() {
 			takenAt = e.TakenAt.In(zone).Format(time.RFC3339)
@@ -56,66 +56,66 @@ func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id 
 		if e.Duration > 0 {
 			length = strconv.FormatFloat(e.Duration.Seconds(), 'f', -1, 64)
 		}
-		s.WriteRow(e.ID, e.Shown, takenAt, e.Format, formatInt(e.Likes), formatInt(e.Comments), formatInt(e.Shares),
+		out.WriteRow(e.ID, e.Shown, takenAt, e.Format, formatInt(e.Likes), formatInt(e.Comments), formatInt(e.Shares),
 			formatInt(e.Views), length, e.URL, e.Caption)
-		return s.Err()
+		return out.Err()
 	})
-	s.Flush()
-	if err != nil && !shell.ClientGone(r) {
-		p.Log.ErrorContext(r.Context(), "sending a CSV file failed", "report", id, "error", err)
+	out.Flush()
+	if err != nil && !shell.IsClientGone(r) {
+		h.Log.ErrorContext(r.Context(), "sending a CSV file failed", "report", id, "error", err)
 		panic(http.ErrAbortHandler) // the client must notice the truncation
 	}
 }
 
 // exportHashtags sends all hashtags of a report as CSV.
-func (p *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
+func (h *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
 	var hashtags []result.FindingHashtag
-	err := p.everyPage(r, kind, id, "hashtags", func(s report.ReportSections) {
-		hashtags = append(hashtags, s.Hashtags.Hashtags...)
+	err := h.readPages(r, kind, id, "hashtags", func(out report.ReportSections) {
+		hashtags = append(hashtags, out.Hashtags.Hashtags...)
 	})
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "hashtags",
+	h.export(w, r, kind, id, "hashtags",
 		[]string{
 			"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high",
 			"related",
-		}, func(s shell.CSVWriter) {
-			for _, h := range hashtags {
-				cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), formatFloat(h.Share)}, ratio(h.Ratio)...)
-				cells = append(append(cells, formatBool(h.Works)), ratio(h.Lift)...)
-				s.WriteRow(append(cells, formatBool(h.Related))...)
+		}, func(out shell.CSVWriter) {
+			for _, tag := range hashtags {
+				cells := append([]string{tag.Hashtag, strconv.Itoa(tag.Posts), formatFloat(tag.Share)}, ratioCells(tag.Ratio)...)
+				cells = append(append(cells, formatBool(tag.Works)), ratioCells(tag.Lift)...)
+				out.WriteRow(append(cells, formatBool(tag.Related))...)
 			}
 		})
 }
 
 // exportTimes sends a report's time blocks of the week as CSV.
-func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
+func (h *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
 	var blocks []result.FindingBlock
-	err := p.everyPage(r, kind, id, "times", func(s report.ReportSections) { blocks = s.Times.Blocks })
+	err := h.readPages(r, kind, id, "times", func(s report.ReportSections) { blocks = s.Times.Blocks })
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "times",
+	h.export(w, r, kind, id, "times",
 		[]string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s shell.CSVWriter) {
 			for _, b := range blocks {
 				s.WriteRow(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)},
-					ratio(b.Ratio)...)...)
+					ratioCells(b.Ratio)...)...)
 			}
 		})
 }
 
-// everyPage reads all pages of a section of a report, and calls visit for each page.
-func (p *Handlers) everyPage(r *http.Request, kind, id, section string, visit func(report.ReportSections)) error {
+// readPages reads all pages of a section of a report, and calls visit for each page.
+func (h *Handlers) readPages(r *http.Request, kind, id, section string, visit func(report.ReportSections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
-		got, outcome, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report", args)
+		summary, outcome, err := shell.Run[report.ReportSummary](h.Shell, r, "get_report", args)
 		if err != nil {
 			return err
 		}
-		visit(*got.Sections)
+		visit(*summary.Sections)
 		if outcome.Page == nil {
 			return nil
 		}
@@ -124,22 +124,22 @@ func (p *Handlers) everyPage(r *http.Request, kind, id, section string, visit fu
 }
 
 // export sends a CSV file with the rows that fill writes.
-func (p *Handlers) export(
-	w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.CSVWriter),
+func (h *Handlers) export(
+	w http.ResponseWriter, r *http.Request, kind, id, content string, columns []string, fill func(shell.CSVWriter),
 ) {
 	v := shell.VisitorOf(r.Context())
-	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
+	detail, err := h.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	s := shell.NewCSVWriter(w, fileName(detail, what), columns...)
-	fill(s)
-	s.Flush()
+	out := shell.NewCSVWriter(w, fileName(detail, content), columns...)
+	fill(out)
+	out.Flush()
 }
 
-func fileName(d report.Detail, what string) string {
-	return d.Platform + "-" + d.Kind + "-" + d.Subject + "-" + what + ".csv"
+func fileName(d report.Detail, content string) string {
+	return d.Platform + "-" + d.Kind + "-" + d.Subject + "-" + content + ".csv"
 }
 
 func formatBool(b *bool) string {

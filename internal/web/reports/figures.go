@@ -21,7 +21,7 @@ type metadata struct {
 type reportReader func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error)
 
 // visitorReader returns a reportReader that reads a report for the visitor, with the API's checks.
-func (p *Handlers) visitorReader(r *http.Request, kind, id string) reportReader {
+func (h *Handlers) visitorReader(r *http.Request, kind, id string) reportReader {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		args := operation.Arguments{"type": kind, "id": id, "limit": int64(limit)}
 		if len(sections) > 0 {
@@ -34,18 +34,18 @@ func (p *Handlers) visitorReader(r *http.Request, kind, id string) reportReader 
 		if cursor != "" {
 			args["cursor"] = cursor
 		}
-		out, outcome, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report", args)
-		more := metadata{Notes: outcome.Notes, Untrusted: outcome.Untrusted}
+		out, outcome, err := shell.Run[report.ReportSummary](h.Shell, r, "get_report", args)
+		meta := metadata{Notes: outcome.Notes, Untrusted: outcome.Untrusted}
 		if outcome.Page != nil {
-			more.Cursor = outcome.Page.Cursor
+			meta.Cursor = outcome.Page.Cursor
 		}
-		return out, more, err
+		return out, meta, err
 	}
 }
 
 // readMetrics reads the summary, all available sections, and the page of posts at cursor into out. It returns the
 // cursor of the next page, or "" on the last page.
-func (p *Handlers) readMetrics(
+func (h *Handlers) readMetrics(
 	ctx context.Context, team int64, id string, read reportReader, cursor string, out *view,
 ) (string, error) {
 	summary, meta, err := read(nil, maxListed, "")
@@ -75,28 +75,28 @@ func (p *Handlers) readMetrics(
 	}
 	out.ReportSummary, out.Sections.Posts = rest, rest.Sections.Posts
 	out.Quoted.add(meta.Untrusted)
-	return meta.Cursor, p.readHistory(ctx, team, id, out)
+	return meta.Cursor, h.readHistory(ctx, team, id, out)
 }
 
 // readHistory reads the history of a profile, or the top posts of a hashtag.
-func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *view) error {
+func (h *Handlers) readHistory(ctx context.Context, team int64, id string, out *view) error {
 	out.Reach = out.reach()
 	if out.Engagement == nil {
 		return nil
 	}
-	var h report.History
+	var found report.History
 	var err error
 	if out.ReportSummary.Kind == report.Hashtag {
-		h, err = p.reports.TopPosts(ctx, team, id, out.zone)
+		found, err = h.reports.TopPosts(ctx, team, id, out.zone)
 	} else {
-		h, err = p.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
+		found, err = h.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
 	}
-	out.History = history{h, out.zone, out.l}
+	out.History = history{found, out.zone, out.l}
 	return err
 }
 
-// libraryThumbnail returns the path where members of the team can see a thumbnail.
-func libraryThumbnail(media int64) string {
+// libraryThumbnailPath returns the path where members of the team can see a thumbnail.
+func libraryThumbnailPath(media int64) string {
 	return "/media/" + strconv.FormatInt(media, 10) + "/thumbnail"
 }
 

@@ -32,8 +32,8 @@ func (h history) Line() template.HTML {
 		return ""
 	}
 	line := plot.Line{
-		Label: h.l.T("Median engagement per post over time, with 95% confidence intervals. The table below has the numbers."),
-		Zero:  true,
+		Label:        h.l.T("Median engagement per post over time, with 95% confidence intervals. The table below has the numbers."),
+		IncludesZero: true,
 	}
 	for _, s := range h.Spans {
 		point := plot.Point{Name: h.Span(s.From)}
@@ -80,9 +80,9 @@ func (h history) Sizes() []report.FollowerSample {
 }
 
 const (
-	minShown   = 2 // minimum number of posts for an hour to have a color
-	minUnfaded = 3 // minimum number of posts for an hour to have a color that is not faded
-	levels     = 5
+	minColoredPosts = 2 // minimum number of posts for an hour to have a color
+	minSolidPosts   = 3 // minimum number of posts for an hour to have a color that is not faded
+	heatLevels      = 5
 )
 
 // Heat returns a heat map of the hours of the week by engagement. Each level contains a fifth of the hours that have
@@ -91,12 +91,12 @@ func (h history) Heat() template.HTML {
 	var medians []float64
 	for _, day := range h.Week {
 		for _, hour := range day {
-			if hour.Posts >= minShown {
+			if hour.Posts >= minColoredPosts {
 				medians = append(medians, hour.Median)
 			}
 		}
 	}
-	if len(medians) < levels {
+	if len(medians) < heatLevels {
 		return ""
 	}
 	slices.Sort(medians)
@@ -114,10 +114,10 @@ func (h history) Heat() template.HTML {
 				Text: h.l.N(hour.Posts, "%[2]s, %[3]s: %[1]d post, median %[4]s", "%[2]s, %[3]s: %[1]d posts, median %[4]s",
 					names[d], hours(h.l, o, 1), plot.FormatNumber(h.l, hour.Median)),
 			}
-			if hour.Posts >= minShown {
+			if hour.Posts >= minColoredPosts {
 				place, _ := slices.BinarySearch(medians, hour.Median)
-				cell.Level = 1 + place*levels/len(medians)
-				cell.Faded = hour.Posts < minUnfaded
+				cell.Level = 1 + place*heatLevels/len(medians)
+				cell.Faded = hour.Posts < minSolidPosts
 			}
 			heat.Cells[d][o] = cell
 		}
@@ -143,7 +143,7 @@ func (h history) TopHours() template.HTML {
 		for o, hour := range day {
 			if hour.Posts > 0 {
 				heat.Cells[d][o] = plot.Cell{
-					Level: max(1, hour.Posts*levels/maxPosts),
+					Level: max(1, hour.Posts*heatLevels/maxPosts),
 					Text:  h.l.N(hour.Posts, "%[2]s, %[3]s: %[1]d top post", "%[2]s, %[3]s: %[1]d top posts", names[d], hours(h.l, o, 1)),
 				}
 			}
@@ -162,13 +162,13 @@ type hourOfWeek struct {
 func (h history) Hours() []hourOfWeek {
 	var out []hourOfWeek
 	for o := range 24 {
-		one, posts := hourOfWeek{Hour: o}, 0
+		row, posts := hourOfWeek{Hour: o}, 0
 		for d := range h.Week {
-			one.Days[d] = h.Week[d][o]
-			posts += one.Days[d].Posts
+			row.Days[d] = h.Week[d][o]
+			posts += row.Days[d].Posts
 		}
 		if posts > 0 {
-			out = append(out, one)
+			out = append(out, row)
 		}
 	}
 	return out

@@ -62,69 +62,69 @@ func (e entry) Previous() *report.FollowerSample {
 // Growth returns the percentage by which the followers have changed since the previous measurement, or nil if it is
 // unknown.
 func (e entry) Growth() *float64 {
-	was := e.Previous()
-	if was == nil {
+	previous := e.Previous()
+	if previous == nil {
 		return nil
 	}
-	return new(100 * float64(e.Trend[len(e.Trend)-1].Followers-was.Followers) / float64(was.Followers))
+	return new(100 * float64(e.Trend[len(e.Trend)-1].Followers-previous.Followers) / float64(previous.Followers))
 }
 
 // EngagementGrowth returns the percentage by which the engagement per follower has changed since the previous
 // measurement, or nil if it is unknown.
 func (e entry) EngagementGrowth() *float64 {
-	was := e.Previous()
-	if was == nil || was.Engagement == nil || *was.Engagement <= 0 || e.Trend[len(e.Trend)-1].Engagement == nil {
+	previous := e.Previous()
+	if previous == nil || previous.Engagement == nil || *previous.Engagement <= 0 || e.Trend[len(e.Trend)-1].Engagement == nil {
 		return nil
 	}
-	return new(100 * (*e.Trend[len(e.Trend)-1].Engagement - *was.Engagement) / *was.Engagement)
+	return new(100 * (*e.Trend[len(e.Trend)-1].Engagement - *previous.Engagement) / *previous.Engagement)
 }
 
 // addTrends adds the measurements of profile reports.
-func (p *Handlers) addTrends(r *http.Request, entries []entry) error {
+func (h *Handlers) addTrends(r *http.Request, entries []entry) error {
 	var ids []string
 	for _, e := range entries {
 		if e.Summary != nil && e.Kind == report.Profile {
 			ids = append(ids, e.ID)
 		}
 	}
-	trends, err := p.reports.Trends(r.Context(), shell.VisitorOf(r.Context()).Team.ID, ids)
+	trends, err := h.reports.Trends(r.Context(), shell.VisitorOf(r.Context()).Team.ID, ids)
 	for i := range entries {
 		entries[i].Trend = trends[entries[i].ID]
 	}
 	return err
 }
 
-// endsSoon reports whether a report expires soon.
-func (p *Handlers) endsSoon(e report.ReportEntry) bool {
+// expiresSoon reports whether a report expires soon.
+func (h *Handlers) expiresSoon(e report.ReportEntry) bool {
 	if e.AvailableUntil == nil {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339, e.AvailableUntil.UTC)
-	return err == nil && at.Before(p.DB.Now().Add(expiryNotice))
+	return err == nil && at.Before(h.DB.Now().Add(expiryNotice))
 }
 
 // withSummaries returns list entries, with the key metrics of ready reports.
-func (p *Handlers) withSummaries(r *http.Request, entries []report.ReportEntry) ([]entry, error) {
+func (h *Handlers) withSummaries(r *http.Request, entries []report.ReportEntry) ([]entry, error) {
 	out := make([]entry, len(entries))
 	for i, e := range entries {
 		out[i].ReportEntry = e
-		out[i].Ending = p.endsSoon(e)
+		out[i].Ending = h.expiresSoon(e)
 		if e.Status != report.Ready {
 			continue
 		}
-		one, _, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report",
+		summary, _, err := shell.Run[report.ReportSummary](h.Shell, r, "get_report",
 			operation.Arguments{"type": e.Kind, "id": e.ID})
 		if err != nil && !apierr.Is(err, apierr.NotFound) {
 			return nil, err
 		}
 		if err == nil {
-			out[i].Summary = &one
+			out[i].Summary = &summary
 		}
 	}
 	return out, nil
 }
 
-func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := listView{Filters: q, MaySpend: maySpend(r)}
 	args := operation.Arguments{"limit": int64(20)}
@@ -137,26 +137,26 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	if q.Get("tracked") != "" {
 		args["tracked_only"], view.Filtered = true, true
 	}
-	plan, err := p.plan(r)
+	limits, err := h.plan(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	view.Comparable = plan.ProfilesComparable
-	list, outcome, err := shell.Run[report.ReportList](p.Shell, r, "list_reports", args)
+	view.Comparable = limits.ProfilesComparable
+	list, outcome, err := shell.Run[report.ReportList](h.Shell, r, "list_reports", args)
 	status := http.StatusOK
 	if err != nil {
-		formErr, ok := p.formError(w, r, err)
+		formErr, ok := h.formError(w, r, err)
 		if !ok {
 			return
 		}
 		view.Error, status = formErr, shell.StatusOf(err)
 	}
-	if view.Reports, err = p.withSummaries(r, list.Reports); err == nil {
-		err = p.addTrends(r, view.Reports)
+	if view.Reports, err = h.withSummaries(r, list.Reports); err == nil {
+		err = h.addTrends(r, view.Reports)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	if q.Get("cursor") != "" {
@@ -165,7 +165,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	if outcome.Page != nil {
 		view.Next = pageOf(r.URL, "cursor", outcome.Page.Cursor)
 	}
-	p.Show(w, r, status, pages["list"], "Reports", view)
+	h.Show(w, r, status, pages["list"], "Reports", view)
 }
 
 // pageOf returns the URL with another cursor in the parameter name, or without that parameter if cursor is empty.
@@ -228,52 +228,52 @@ func (v newView) Network() string {
 	return v.Platform
 }
 
-func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
-	q := p.SavedForm(r)
+func (h *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
+	q := h.SavedForm(r)
 	if q == nil {
 		q = r.URL.Query()
 	}
-	p.showNew(w, r, http.StatusOK, newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")})
+	h.showNew(w, r, http.StatusOK, newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")})
 }
 
 // newPreview serves the part of the form that shows the price and the known data about the subject.
-func (p *Handlers) newPreview(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) newPreview(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")}
-	if err := p.addPreview(r, &view); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.addPreview(r, &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.ShowPart(w, r, pages["new"], "preview", view)
+	h.ShowPart(w, r, pages["new"], "preview", view)
 }
 
-func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, view newView) {
-	if err := p.addPreview(r, &view); err != nil {
-		p.ShowError(w, r, err)
+func (h *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, view newView) {
+	if err := h.addPreview(r, &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	profiles, err := p.reports.OwnProfiles(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
+	profiles, err := h.reports.OwnProfiles(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	for _, o := range profiles {
 		view.Own = append(view.Own, ownProfile{o})
 	}
-	p.Show(w, r, status, pages["new"], "New report", view)
+	h.Show(w, r, status, pages["new"], "New report", view)
 }
 
 // addPreview adds the prices and, if the subject is valid, the known data about it.
-func (p *Handlers) addPreview(r *http.Request, view *newView) error {
+func (h *Handlers) addPreview(r *http.Request, view *newView) error {
 	var err error
-	if view.budget, err = p.budget(r); err != nil {
+	if view.budget, err = h.budget(r); err != nil {
 		return err
 	}
 	if view.Type != report.Hashtag {
 		view.Type = report.Profile
 	}
 	team := shell.VisitorOf(r.Context()).Team
-	preview, err := p.reports.Preview(r.Context(), team.ID,
+	preview, err := h.reports.Preview(r.Context(), team.ID,
 		report.CreateInput{Type: view.Type, Platform: view.Network(), Subject: view.Subject})
 	switch {
 	case err == nil:
@@ -287,8 +287,8 @@ func (p *Handlers) addPreview(r *http.Request, view *newView) error {
 	return nil
 }
 
-func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) create(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	view := newView{
@@ -297,18 +297,18 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	if view.Type == report.Hashtag {
 		view.Platform = view.Network()
 	}
-	_, outcome, err := shell.Run[job.Job](p.Shell, r, "create_report",
+	_, outcome, err := shell.Run[job.Job](h.Shell, r, "create_report",
 		operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
-		formErr, ok := p.formError(w, r, err)
+		formErr, ok := h.formError(w, r, err)
 		if ok {
 			view.Error, view.Field = formErr, fieldOf(err)
-			p.showNew(w, r, shell.StatusOf(err), view)
+			h.showNew(w, r, shell.StatusOf(err), view)
 		}
 		return
 	}
 	if len(outcome.Notes) > 0 { // otherwise the report's page shows the progress
-		p.FlashText(r, strings.Join(notes.Translate(p.Language(r), outcome.Notes), " "))
+		h.FlashText(r, strings.Join(notes.Translate(h.Language(r), outcome.Notes), " "))
 	}
 	shell.Redirect(w, r, outcome.App)
 }

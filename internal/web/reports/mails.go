@@ -41,12 +41,12 @@ func (m mailView) dayOf(period string) int {
 }
 
 // MonthDays returns the days that every month has.
-func (mailView) MonthDays() []int { return count(1, 28) }
+func (mailView) MonthDays() []int { return intRange(1, 28) }
 
 // Hours returns the hours of a day.
-func (mailView) Hours() []int { return count(0, 23) }
+func (mailView) Hours() []int { return intRange(0, 23) }
 
-func count(from, to int) []int {
+func intRange(from, to int) []int {
 	var out []int
 	for n := from; n <= to; n++ {
 		out = append(out, n)
@@ -55,11 +55,11 @@ func count(from, to int) []int {
 }
 
 // readMails reads the part of the share page about report emails.
-func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (mailView, error) {
+func (h *Handlers) readMails(r *http.Request, id string, zone *time.Location) (mailView, error) {
 	v := shell.VisitorOf(r.Context())
-	out := mailView{Possible: p.mails.Mails(), Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
+	out := mailView{Possible: h.subscriptions.Mails(), Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
 	var err error
-	if out.Subscription, err = p.mails.Get(r.Context(), v.Team.ID, id); err != nil {
+	if out.Subscription, err = h.subscriptions.Get(r.Context(), v.Team.ID, id); err != nil {
 		return out, err
 	}
 	if out.On {
@@ -67,13 +67,13 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 	}
 	isRecipient := map[int64]bool{}
 	for i := range out.Recipients {
-		one := &out.Recipients[i]
-		isRecipient[one.PersonID] = true
-		if !one.SentAt.IsZero() {
-			one.SentAt = one.SentAt.In(zone)
+		recipient := &out.Recipients[i]
+		isRecipient[recipient.PersonID] = true
+		if !recipient.SentAt.IsZero() {
+			recipient.SentAt = recipient.SentAt.In(zone)
 		}
 	}
-	members, err := p.Teams.Members(r.Context(), v.Team.ID)
+	members, err := h.Teams.Members(r.Context(), v.Team.ID)
 	for _, m := range members {
 		if !isRecipient[m.PersonID] {
 			out.Members = append(out.Members, m)
@@ -84,90 +84,90 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 
 // changeMails handles a form about report emails. It calls work, and shows the share page with message or with the
 // error.
-func (p *Handlers) changeMails(
-	w http.ResponseWriter, r *http.Request, kind, id string, message locale.Key, work func(operation.Call) error,
+func (h *Handlers) changeMails(
+	w http.ResponseWriter, r *http.Request, kind, id string, message locale.Key, fn func(operation.Call) error,
 ) {
-	if !p.ReadForm(w, r) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	call, err := p.NewCall(r, "mail_report")
+	call, err := h.NewCall(r, "mail_report")
 	if err == nil {
-		err = work(call)
+		err = fn(call)
 	}
 	if err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "mails", Error: formErr})
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "mails", Error: formErr})
 		}
 		return
 	}
-	p.Flash(r, message)
+	h.Flash(r, message)
 	shell.Redirect(w, r, "/reports/"+id+"/share#mails")
 }
 
-func (p *Handlers) saveSchedule(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.changeMails(w, r, kind, id, "The schedule was saved.", func(call operation.Call) error {
-		to := subscription.Schedule{Period: r.PostForm.Get("period")}
+func (h *Handlers) saveSchedule(w http.ResponseWriter, r *http.Request, kind, id string) {
+	h.changeMails(w, r, kind, id, "The schedule was saved.", func(call operation.Call) error {
+		schedule := subscription.Schedule{Period: r.PostForm.Get("period")}
 		day := r.PostForm.Get("weekday")
-		if to.Period == subscription.Monthly {
+		if schedule.Period == subscription.Monthly {
 			day = r.PostForm.Get("monthday")
 		}
-		to.Day, _ = strconv.Atoi(day) // 0 if invalid, which is not a day
+		schedule.Day, _ = strconv.Atoi(day) // 0 if invalid, which is not a day
 		var err error
-		if to.Hour, err = strconv.Atoi(r.PostForm.Get("hour")); err != nil {
-			to.Hour = -1
+		if schedule.Hour, err = strconv.Atoi(r.PostForm.Get("hour")); err != nil {
+			schedule.Hour = -1
 		}
-		return p.mails.Save(r.Context(), call, id, to)
+		return h.subscriptions.Save(r.Context(), call, id, schedule)
 	})
 }
 
-func (p *Handlers) stopMails(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.changeMails(w, r, kind, id, "The report is no longer emailed.", func(call operation.Call) error {
-		return p.mails.Stop(r.Context(), call, id)
+func (h *Handlers) stopMails(w http.ResponseWriter, r *http.Request, kind, id string) {
+	h.changeMails(w, r, kind, id, "The report is no longer emailed.", func(call operation.Call) error {
+		return h.subscriptions.Stop(r.Context(), call, id)
 	})
 }
 
-func (p *Handlers) addMember(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
+func (h *Handlers) addMember(w http.ResponseWriter, r *http.Request, kind, id string) {
+	h.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
 		person, _ := strconv.ParseInt(r.PostForm.Get("person"), 10, 64) // 0 if invalid, which is not a member
-		return p.mails.AddMember(r.Context(), call, id, person)
+		return h.subscriptions.AddMember(r.Context(), call, id, person)
 	})
 }
 
-func (p *Handlers) addAddress(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
-		return p.mails.AddAddress(r.Context(), call, id, r.PostForm.Get("email"))
+func (h *Handlers) addAddress(w http.ResponseWriter, r *http.Request, kind, id string) {
+	h.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
+		return h.subscriptions.AddAddress(r.Context(), call, id, r.PostForm.Get("email"))
 	})
 }
 
-func (p *Handlers) removeRecipient(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.changeMails(w, r, kind, id, "The recipient was removed.", func(call operation.Call) error {
+func (h *Handlers) removeRecipient(w http.ResponseWriter, r *http.Request, kind, id string) {
+	h.changeMails(w, r, kind, id, "The recipient was removed.", func(call operation.Call) error {
 		recipient, err := shell.PathID(r, "recipient")
 		if err != nil {
 			return err
 		}
-		return p.mails.Remove(r.Context(), call, id, recipient)
+		return h.subscriptions.Remove(r.Context(), call, id, recipient)
 	})
 }
 
 // unsubscribePage asks a recipient to confirm unsubscribing, because email scanners follow links.
-func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
-	subscriber, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
+	subscriber, err := h.subscriptions.Subscriber(r.Context(), r.PathValue("token"))
 	if apierr.Is(err, apierr.NotFound) {
-		p.ShowMessage(w, r, http.StatusNotFound, "Not subscribed", "This address does not receive emails about this report.")
+		h.ShowMessage(w, r, http.StatusNotFound, "Not subscribed", "This address does not receive emails about this report.")
 		return
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", subscriber)
+	h.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", subscriber)
 }
 
 // unsubscribe stops the report emails to a recipient. Email clients may send the request directly (RFC 8058).
-func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
-	if err := p.mails.Unsubscribe(r.Context(), r.PathValue("token")); err != nil {
-		p.ShowError(w, r, err)
+func (h *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
+	if err := h.subscriptions.Unsubscribe(r.Context(), r.PathValue("token")); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	shell.Redirect(w, r, r.URL.EscapedPath())
@@ -175,14 +175,14 @@ func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 
 // Summarize returns the summary of a team's report for an email in a language. It returns a not_found error if the
 // report has no metrics.
-func (p *Handlers) Summarize(
+func (h *Handlers) Summarize(
 	ctx context.Context, l *locale.Language, teamID int64, id string,
 ) (subscription.Summary, error) {
-	owner, err := p.reports.FindOwner(ctx, id)
+	owner, err := h.reports.FindOwner(ctx, id)
 	if err != nil {
 		return subscription.Summary{}, err
 	}
-	t, err := p.Teams.Team(ctx, teamID)
+	t, err := h.Teams.Team(ctx, teamID)
 	if err != nil {
 		return subscription.Summary{}, err
 	}
@@ -190,7 +190,7 @@ func (p *Handlers) Summarize(
 	if out.zone, err = time.LoadLocation(t.Timezone); err != nil {
 		return subscription.Summary{}, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	if _, err := p.readMetrics(ctx, teamID, id, p.teamReader(ctx, teamID, owner.Kind, id, out.zone), "", &out); err != nil {
+	if _, err := h.readMetrics(ctx, teamID, id, h.teamReader(ctx, teamID, owner.Kind, id, out.zone), "", &out); err != nil {
 		return subscription.Summary{}, err
 	}
 	if out.MeasuredAt == nil {
@@ -216,8 +216,8 @@ func (v view) summary() subscription.Summary {
 	}
 	if s.Profile != nil {
 		add("Followers", v.l.Count(s.Profile.Followers))
-		if gained := v.FollowerChange(); gained != nil {
-			add("Change since the first measurement", withSign(v.l, *gained))
+		if change := v.FollowerChange(); change != nil {
+			add("Change since the first measurement", withSign(v.l, *change))
 		}
 	}
 	if s.Hashtag != nil && s.Hashtag.Posts != nil {

@@ -25,24 +25,24 @@ type view struct {
 	report.ReportSummary
 	report.Detail
 
-	Sections     report.ReportSections // replaces ReportSummary.Sections, which may be nil
-	Notes        []string
-	Quoted       quotes
-	History      history
-	Reach        float64 // scale of all ratios; see plot.Range
-	First, Next  string  // paths of other pages of posts; "" if there is none
-	Shared       bool    // the report is shown through a share link or in an email
-	MaySpend     bool
-	Balance      *int64
-	WaitMinutes  int
-	Interval     int    // minimum minutes between refreshes
-	RefreshPrice int64  // credits for a refresh
-	Error, At    string // error, and the form that it is about
-	Chosen       int    // tracking interval in the form, in days
-	zone         *time.Location
-	l            *locale.Language
-	mayShare     bool
-	pictures     func(media int64) string // returns the path of a thumbnail
+	Sections      report.ReportSections // replaces ReportSummary.Sections, which may be nil
+	Notes         []string
+	Quoted        quotes
+	History       history
+	Reach         float64 // scale of all ratios; see plot.Range
+	First, Next   string  // paths of other pages of posts; "" if there is none
+	Shared        bool    // the report is shown through a share link or in an email
+	MaySpend      bool
+	Balance       *int64
+	WaitMinutes   int
+	Interval      int    // minimum minutes between refreshes
+	RefreshPrice  int64  // credits for a refresh
+	Error, At     string // error, and the form that it is about
+	Chosen        int    // tracking interval in the form, in days
+	zone          *time.Location
+	l             *locale.Language
+	mayShare      bool
+	thumbnailPath func(media int64) string // returns the path of a thumbnail
 }
 
 // quotes maps the IDs of untrusted texts in a response to the texts.
@@ -75,42 +75,42 @@ func (q quotes) add(texts []operation.Untrusted) {
 	}
 }
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.show(w, r, http.StatusOK, kind, id, "", "")
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request, kind, id string) {
+	h.show(w, r, http.StatusOK, kind, id, "", "")
 }
 
 // show shows a report's page. If formErr is not empty, the page shows it in the form named at.
-func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, formErr string) {
-	out, err := p.read(r, kind, id)
+func (h *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, form, formErr string) {
+	out, err := h.readView(r, kind, id)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out.At, out.Error = at, formErr
-	p.ShowTitled(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
+	out.At, out.Error = form, formErr
+	h.ShowTitled(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
 }
 
 // read reads the page's data.
-func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
+func (h *Handlers) readView(r *http.Request, kind, id string) (view, error) {
 	v := shell.VisitorOf(r.Context())
-	out := view{Quoted: quotes{}, MaySpend: maySpend(r), pictures: libraryThumbnail, l: p.Language(r)}
+	out := view{Quoted: quotes{}, MaySpend: maySpend(r), thumbnailPath: libraryThumbnailPath, l: h.Language(r)}
 	var err error
 	if out.zone, err = time.LoadLocation(v.Team.Timezone); err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	if out.Detail, err = p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
+	if out.Detail, err = h.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
 		return out, err
 	}
 	out.Ended, out.LastFailed = shell.TranslateText(out.l, out.Ended), shell.TranslateText(out.l, out.LastFailed)
-	out.Interval, out.RefreshPrice = p.reports.Catalog.Limits.RefreshMinutes, p.reports.Catalog.Prices.ProfileReport
+	out.Interval, out.RefreshPrice = h.reports.Catalog.Limits.RefreshMinutes, h.reports.Catalog.Prices.ProfileReport
 	if kind == report.Hashtag {
-		out.RefreshPrice = p.reports.Catalog.Prices.HashtagReport
+		out.RefreshPrice = h.reports.Catalog.Prices.HashtagReport
 	}
 	out.NextRefresh, out.Chosen = out.NextRefresh.In(out.zone), out.Frequency
 	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)
 	out.mayShare = v.Is(shell.Writers)
 	from := r.URL.Query().Get("posts")
-	next, err := p.readMetrics(r.Context(), v.Team.ID, id, p.visitorReader(r, kind, id), from, &out)
+	next, err := h.readMetrics(r.Context(), v.Team.ID, id, h.visitorReader(r, kind, id), from, &out)
 	if err != nil {
 		return out, err
 	}
@@ -121,7 +121,7 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 		out.Next = pageOf(r.URL, "posts", next) + "#posts"
 	}
 	if out.MaySpend {
-		credits, err := p.budget(r)
+		credits, err := h.budget(r)
 		if err != nil {
 			return out, err
 		}

@@ -30,11 +30,11 @@ var pages = shell.Parse(files, shell.Data{
 type Handlers struct {
 	*shell.Shell
 
-	reports   *report.Service
-	links     *sharelink.Service
-	mails     *subscription.Service
-	media     Thumbnails
-	linkFiles *loadshed.KeyLimiter // limits concurrent downloads per share link
+	reports       *report.Service
+	links         *sharelink.Service
+	subscriptions *subscription.Service
+	media         Thumbnails
+	linkFiles     *loadshed.KeyLimiter // limits concurrent downloads per share link
 }
 
 // Thumbnails opens the thumbnails of a team's library.
@@ -51,56 +51,56 @@ func New(
 }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /reports", Audience: shell.Members, Handler: p.list},
-		{Pattern: "GET /reports/new", Audience: shell.Spenders, Handler: p.newPage},
-		{Pattern: "GET /reports/new/preview", Audience: shell.Spenders, Handler: p.newPreview},
-		{Pattern: "POST /reports/new", Audience: shell.Spenders, Handler: p.create, RestoresForm: true, Page: "/reports/new"},
-		{Pattern: "GET /reports/compare", Audience: shell.Members, Handler: p.compare},
-		{Pattern: "GET /reports/{id}", Audience: shell.Members, Handler: p.withReport(p.page)},
-		{Pattern: "POST /reports/{id}/refresh", Audience: shell.Spenders, Handler: p.withReport(p.refresh)},
-		{Pattern: "POST /reports/{id}/tracking", Audience: shell.Spenders, Handler: p.withReport(p.track)},
-		{Pattern: "GET /reports/{id}/share", Audience: shell.Writers, Handler: p.withReport(p.sharePage)},
-		{Pattern: "POST /reports/{id}/links", Audience: shell.Writers, Handler: p.withReport(p.createLink)},
-		{Pattern: "GET /reports/{id}/links/{link}/revoke", Audience: shell.Writers, Handler: p.withReport(p.revokePage)},
-		{Pattern: "POST /reports/{id}/links/{link}/revoke", Audience: shell.Writers, Handler: p.withReport(p.revokeLink)},
-		{Pattern: "POST /reports/{id}/links/{link}/replace", Audience: shell.Writers, Handler: p.withReport(p.replaceLink)},
-		{Pattern: "POST /reports/{id}/schedule", Audience: shell.Writers, Handler: p.withReport(p.saveSchedule)},
-		{Pattern: "POST /reports/{id}/schedule/stop", Audience: shell.Writers, Handler: p.withReport(p.stopMails)},
-		{Pattern: "POST /reports/{id}/members", Audience: shell.Writers, Handler: p.withReport(p.addMember)},
-		{Pattern: "POST /reports/{id}/addresses", Audience: shell.Managers, Handler: p.withReport(p.addAddress)},
+		{Pattern: "GET /reports", Audience: shell.Members, Handler: h.list},
+		{Pattern: "GET /reports/new", Audience: shell.Spenders, Handler: h.newPage},
+		{Pattern: "GET /reports/new/preview", Audience: shell.Spenders, Handler: h.newPreview},
+		{Pattern: "POST /reports/new", Audience: shell.Spenders, Handler: h.create, RestoresForm: true, Page: "/reports/new"},
+		{Pattern: "GET /reports/compare", Audience: shell.Members, Handler: h.compare},
+		{Pattern: "GET /reports/{id}", Audience: shell.Members, Handler: h.withReport(h.page)},
+		{Pattern: "POST /reports/{id}/refresh", Audience: shell.Spenders, Handler: h.withReport(h.refresh)},
+		{Pattern: "POST /reports/{id}/tracking", Audience: shell.Spenders, Handler: h.withReport(h.track)},
+		{Pattern: "GET /reports/{id}/share", Audience: shell.Writers, Handler: h.withReport(h.sharePage)},
+		{Pattern: "POST /reports/{id}/links", Audience: shell.Writers, Handler: h.withReport(h.createLink)},
+		{Pattern: "GET /reports/{id}/links/{link}/revoke", Audience: shell.Writers, Handler: h.withReport(h.revokePage)},
+		{Pattern: "POST /reports/{id}/links/{link}/revoke", Audience: shell.Writers, Handler: h.withReport(h.revokeLink)},
+		{Pattern: "POST /reports/{id}/links/{link}/replace", Audience: shell.Writers, Handler: h.withReport(h.replaceLink)},
+		{Pattern: "POST /reports/{id}/schedule", Audience: shell.Writers, Handler: h.withReport(h.saveSchedule)},
+		{Pattern: "POST /reports/{id}/schedule/stop", Audience: shell.Writers, Handler: h.withReport(h.stopMails)},
+		{Pattern: "POST /reports/{id}/members", Audience: shell.Writers, Handler: h.withReport(h.addMember)},
+		{Pattern: "POST /reports/{id}/addresses", Audience: shell.Managers, Handler: h.withReport(h.addAddress)},
 		{Pattern: "POST /reports/{id}/recipients/{recipient}/remove", Audience: shell.Writers,
-			Handler: p.withReport(p.removeRecipient)},
-		{Pattern: "GET " + subscription.Path + "{token}", Audience: shell.Anyone, Handler: p.unsubscribePage,
+			Handler: h.withReport(h.removeRecipient)},
+		{Pattern: "GET " + subscription.Path + "{token}", Audience: shell.Anyone, Handler: h.unsubscribePage,
 			AllowsOneFactor: true},
-		{Pattern: "POST " + subscription.Path + "{token}", Audience: shell.Anyone, Handler: p.unsubscribe,
+		{Pattern: "POST " + subscription.Path + "{token}", Audience: shell.Anyone, Handler: h.unsubscribe,
 			AllowsOneFactor: true},
-		{Pattern: "GET /shared/reports/{token}", Audience: shell.Anyone, Handler: p.sharedPage, AllowsOneFactor: true},
-		{Pattern: "GET /shared/reports/{token}/pictures/{id}", Audience: shell.Anyone, Handler: p.sharedPicture,
+		{Pattern: "GET /shared/reports/{token}", Audience: shell.Anyone, Handler: h.sharedPage, AllowsOneFactor: true},
+		{Pattern: "GET /shared/reports/{token}/pictures/{id}", Audience: shell.Anyone, Handler: h.sharedThumbnail,
 			AllowsOneFactor: true},
-		{Pattern: "GET /reports/{id}/posts.csv", Audience: shell.Members, Handler: p.withReport(p.exportPosts),
+		{Pattern: "GET /reports/{id}/posts.csv", Audience: shell.Members, Handler: h.withReport(h.exportPosts),
 			SkipsSlot: true},
-		{Pattern: "GET /reports/{id}/hashtags.csv", Audience: shell.Members, Handler: p.withReport(p.exportHashtags)},
-		{Pattern: "GET /reports/{id}/times.csv", Audience: shell.Members, Handler: p.withReport(p.exportTimes)},
+		{Pattern: "GET /reports/{id}/hashtags.csv", Audience: shell.Members, Handler: h.withReport(h.exportHashtags)},
+		{Pattern: "GET /reports/{id}/times.csv", Audience: shell.Members, Handler: h.withReport(h.exportTimes)},
 	}
 }
 
 // withReport returns a handler that calls do with the report whose ID is in the path. If the report belongs to
 // another of the person's teams, a GET request switches to that team.
-func (p *Handlers) withReport(do func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
+func (h *Handlers) withReport(next func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, v := r.PathValue("id"), shell.VisitorOf(r.Context())
-		place, err := p.reports.FindOwner(r.Context(), id)
+		owner, err := h.reports.FindOwner(r.Context(), id)
 		switch {
 		case err != nil:
-			p.ShowError(w, r, err)
-		case place.Team == v.Team.ID:
-			do(w, r, place.Kind, id)
-		case r.Method == http.MethodGet && shell.TeamOrFirst(v.Account, place.Team).ID == place.Team:
-			p.SwitchTeam(w, r, shell.TeamOrFirst(v.Account, place.Team), r.URL.RequestURI())
+			h.ShowError(w, r, err)
+		case owner.Team == v.Team.ID:
+			next(w, r, owner.Kind, id)
+		case r.Method == http.MethodGet && shell.TeamOrFirst(v.Account, owner.Team).ID == owner.Team:
+			h.SwitchTeam(w, r, shell.TeamOrFirst(v.Account, owner.Team), r.URL.RequestURI())
 		default:
-			p.NotFound(w, r)
+			h.NotFound(w, r)
 		}
 	}
 }
@@ -113,9 +113,9 @@ type budget struct {
 
 type prices struct{ Profile, Hashtag int64 }
 
-func (p *Handlers) budget(r *http.Request) (budget, error) {
-	credits, _, err := shell.Run[credit.Credits](p.Shell, r, "get_credits", nil)
-	prices := prices{p.reports.Catalog.Prices.ProfileReport, p.reports.Catalog.Prices.HashtagReport}
+func (h *Handlers) budget(r *http.Request) (budget, error) {
+	credits, _, err := shell.Run[credit.Credits](h.Shell, r, "get_credits", nil)
+	prices := prices{h.reports.Catalog.Prices.ProfileReport, h.reports.Catalog.Prices.HashtagReport}
 	return budget{credits.Balance, prices}, err
 }
 
@@ -124,11 +124,11 @@ func maySpend(r *http.Request) bool { return shell.VisitorOf(r.Context()).Is(she
 
 // formError returns the text of an error that the page shows. For a server error or not_found, it writes the error
 // response and returns false.
-func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+func (h *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	e := apierr.FromError(err)
 	if e.IsServerError() || e.Code == apierr.NotFound {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return "", false
 	}
-	return p.Detail(r, err), true
+	return h.Detail(r, err), true
 }

@@ -27,36 +27,36 @@ type shareView struct {
 	CanBeShown bool   // the report is ready, so it has metrics to share
 }
 
-// createdLinkKey is the prefix of the session key for a new link, which the share page shows once. The report's ID
+// createdLinkKeyPrefix is the prefix of the session key for a new link, which the share page shows once. The report's ID
 // follows the prefix.
-const createdLinkKey = "report link "
+const createdLinkKeyPrefix = "report link "
 
-func (p *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {
-	p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: string(p.Pop(r.Context(), createdLinkKey+id))})
+func (h *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {
+	h.showShare(w, r, http.StatusOK, kind, id, shareView{Created: string(h.Pop(r.Context(), createdLinkKeyPrefix+id))})
 }
 
 // showCreated redirects to the share page, which shows the new link. Reloading that page does not create another
 // link.
-func (p *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, link string) {
-	p.Put(r.Context(), createdLinkKey+id, []byte(link))
+func (h *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, link string) {
+	h.Put(r.Context(), createdLinkKeyPrefix+id, []byte(link))
 	shell.Redirect(w, r, "/reports/"+id+"/share")
 }
 
 // showShare shows the share page. input holds the data that is not read from the database: the new link, or the input
 // and error of a form.
-func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, input shareView) {
+func (h *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, input shareView) {
 	v, out := shell.VisitorOf(r.Context()), input
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	if out.Detail, err = p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
-		p.ShowError(w, r, err)
+	if out.Detail, err = h.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	if out.Links, err = p.links.List(r.Context(), v.Team.ID, id); err != nil {
-		p.ShowError(w, r, err)
+	if out.Links, err = h.links.List(r.Context(), v.Team.ID, id); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	for i := range out.Links {
@@ -66,8 +66,8 @@ func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int,
 			l.OpenedAt = l.OpenedAt.In(zone)
 		}
 	}
-	if out.Mail, err = p.readMails(r, id, zone); err != nil {
-		p.ShowError(w, r, err)
+	if out.Mail, err = h.readMails(r, id, zone); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	if input.At == "mails" {
@@ -77,56 +77,56 @@ func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int,
 	if out.Days == 0 {
 		out.Days = 30
 	}
-	p.ShowTitled(w, r, status, pages["share"], p.T(r, "Share %s", subject(out.Kind, out.Subject)), out)
+	h.ShowTitled(w, r, status, pages["share"], h.T(r, "Share %s", subject(out.Kind, out.Subject)), out)
 }
 
 // createLink creates a share link and shows it once.
-func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id string) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id string) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	days, _ := strconv.Atoi(r.PostForm.Get("days")) // 0 if invalid, which Create rejects
-	call, err := p.NewCall(r, "share_report")
+	call, err := h.NewCall(r, "share_report")
 	if err == nil {
-		var made string
-		if made, err = p.links.Create(r.Context(), call, id, r.PostForm.Get("name"), days); err == nil {
-			p.showCreated(w, r, id, made)
+		var created string
+		if created, err = h.links.Create(r.Context(), call, id, r.PostForm.Get("name"), days); err == nil {
+			h.showCreated(w, r, id, created)
 			return
 		}
 	}
-	if formErr, ok := p.formError(w, r, err); ok {
-		p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "links", Error: formErr, Days: days, Name: r.PostForm.Get("name")})
+	if formErr, ok := h.formError(w, r, err); ok {
+		h.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "links", Error: formErr, Days: days, Name: r.PostForm.Get("name")})
 	}
 }
 
 // replaceLink revokes a share link and shows the new link that replaces it.
-func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id string) {
-	call, link, ok := p.linkCall(w, r, "share_report")
+func (h *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id string) {
+	call, link, ok := h.linkCall(w, r, "share_report")
 	if !ok {
 		return
 	}
-	created, err := p.links.Replace(r.Context(), call, id, link)
+	created, err := h.links.Replace(r.Context(), call, id, link)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.showCreated(w, r, id, created)
+	h.showCreated(w, r, id, created)
 }
 
 // linkCall reads the form. It returns a call of the given operation, and the ID of the link in the path. If an error
 // occurs, it writes the error response and returns false.
-func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string) (operation.Call, int64, bool) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) linkCall(w http.ResponseWriter, r *http.Request, op string) (operation.Call, int64, bool) {
+	if !h.ReadForm(w, r) {
 		return operation.Call{}, 0, false
 	}
 	link, err := shell.PathID(r, "link")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return operation.Call{}, 0, false
 	}
-	call, err := p.NewCall(r, tool)
+	call, err := h.NewCall(r, op)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return operation.Call{}, 0, false
 	}
 	return call, link, true
@@ -139,35 +139,35 @@ type revokeView struct {
 }
 
 // revokePage asks for confirmation before a share link is revoked.
-func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request, _, id string) {
+func (h *Handlers) revokePage(w http.ResponseWriter, r *http.Request, _, id string) {
 	link, err := shell.PathID(r, "link")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	links, err := p.links.List(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	links, err := h.links.List(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	at := slices.IndexFunc(links, func(l sharelink.Link) bool { return l.ID == link })
-	if at < 0 {
-		p.NotFound(w, r)
+	i := slices.IndexFunc(links, func(l sharelink.Link) bool { return l.ID == link })
+	if i < 0 {
+		h.NotFound(w, r)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["linkrevoke"], "Revoke a share link", revokeView{id, links[at]})
+	h.Show(w, r, http.StatusOK, pages["linkrevoke"], "Revoke a share link", revokeView{id, links[i]})
 }
 
 // revokeLink revokes a share link.
-func (p *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id string) {
-	call, link, ok := p.linkCall(w, r, "unshare_report")
+func (h *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id string) {
+	call, link, ok := h.linkCall(w, r, "unshare_report")
 	if !ok {
 		return
 	}
-	if err := p.links.Revoke(r.Context(), call, id, link); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.links.Revoke(r.Context(), call, id, link); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Flash(r, "The link was revoked. It no longer shows the report.")
+	h.Flash(r, "The link was revoked. It no longer shows the report.")
 	shell.Redirect(w, r, "/reports/"+id+"/share")
 }

@@ -26,38 +26,38 @@ type sharedView struct {
 }
 
 // sharedPage shows a report to anyone with a share link to it.
-func (p *Handlers) sharedPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) sharedPage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
-	out, err := p.openShared(r)
+	out, err := h.readShared(r)
 	if apierr.Is(err, apierr.NotFound) {
-		p.ShowMessage(w, r, http.StatusNotFound, "This link no longer works",
+		h.ShowMessage(w, r, http.StatusNotFound, "This link no longer works",
 			"It has expired or was revoked. Ask the team that sent it for a new one.")
 		return
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["shared"], subject(out.Kind, out.Subject), out)
+	h.ShowTitled(w, r, http.StatusOK, pages["shared"], subject(out.Kind, out.Subject), out)
 }
 
-// openShared reads the report that the link in the path shows.
-func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
+// readShared reads the report that the link in the path shows.
+func (h *Handlers) readShared(r *http.Request) (sharedView, error) {
 	token := r.PathValue("token")
-	link, err := p.links.Open(r.Context(), token)
+	link, err := h.links.Open(r.Context(), token)
 	if err != nil {
 		return sharedView{}, err
 	}
-	out := sharedView{view: view{Quoted: quotes{}, Shared: true, l: p.Language(r)}, TeamName: link.TeamName}
+	out := sharedView{view: view{Quoted: quotes{}, Shared: true, l: h.Language(r)}, TeamName: link.TeamName}
 	if out.zone, err = time.LoadLocation(link.Zone); err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	out.Ends = link.ExpiresAt.In(out.zone)
-	out.pictures = func(media int64) string {
+	out.thumbnailPath = func(media int64) string {
 		return sharelink.Path + token + "/pictures/" + strconv.FormatInt(media, 10)
 	}
-	_, err = p.readMetrics(r.Context(), link.Team, link.Report,
-		p.teamReader(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
+	_, err = h.readMetrics(r.Context(), link.Team, link.Report,
+		h.teamReader(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
 	// Set only the fields that the page shows, because the visitor must not see or change anything else.
 	out.Detail = report.Detail{
 		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
@@ -66,13 +66,13 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 }
 
 // teamReader returns a reportReader that reads a team's report without a signed-in visitor.
-func (p *Handlers) teamReader(ctx context.Context, team int64, kind, id string, zone *time.Location) reportReader {
+func (h *Handlers) teamReader(ctx context.Context, team int64, kind, id string, zone *time.Location) reportReader {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		in := report.GetInput{Ref: report.Ref{Type: kind, ID: id}, Sections: sections, Limit: limit}
 		if cursor != "" {
 			in.Cursor = &cursor
 		}
-		out, err := p.reports.ForTeam(ctx, team, zone, in)
+		out, err := h.reports.GetShared(ctx, team, zone, in)
 		return out.Data, metadata{Notes: out.Notes, Untrusted: out.Untrusted}, err
 	}
 }
@@ -82,46 +82,46 @@ var errTooManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope",
 	"report_link").WithRetryAfter(time.Second)
 
-// sharedPicture serves the thumbnail of one of a shared report's best posts. It applies the link's limit before any
+// sharedThumbnail serves the thumbnail of one of a shared report's best posts. It applies the link's limit before any
 // database lookup.
-func (p *Handlers) sharedPicture(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) sharedThumbnail(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
-	if !p.linkFiles.TryAcquire(token) {
+	if !h.linkFiles.TryAcquire(token) {
 		shell.SetRetryAfter(w, errTooManyFiles)
 		http.Error(w, errTooManyFiles.Detail, http.StatusTooManyRequests)
 		return
 	}
-	defer p.linkFiles.Release(token)
+	defer h.linkFiles.Release(token)
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	link, err := p.links.Open(r.Context(), token)
+	link, err := h.links.Open(r.Context(), token)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	shown, err := p.reports.ShowsMedia(r.Context(), link.Team, link.Report, id)
-	if err == nil && !shown {
+	showsMedia, err := h.reports.ShowsMedia(r.Context(), link.Team, link.Report, id)
+	if err == nil && !showsMedia {
 		err = apierr.ItemNotFound()
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	file, err := p.media.ThumbnailForTeam(r.Context(), link.Team, id)
+	file, err := h.media.ThumbnailForTeam(r.Context(), link.Team, id)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	defer file.Close()
-	h := w.Header()
-	h.Set("Content-Type", file.Type)
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("ETag", file.ETag)
-	h.Set("Cache-Control", "private, max-age=3600")
+	header := w.Header()
+	header.Set("Content-Type", file.Type)
+	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("ETag", file.ETag)
+	header.Set("Cache-Control", "private, max-age=3600")
 	http.ServeContent(w, r, "", file.ModTime, file)
 }

@@ -18,12 +18,12 @@ import (
 func templateFuncs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"num": func(v any) string { return number(l, v) }, "pct": func(v any) string { return percent(l, v) },
-		"times": func(r *result.FindingRatio) string { return times(l, r) }, "ranges": rangeOf, "share": shareOf,
+		"times": func(r *result.FindingRatio) string { return times(l, r) }, "ranges": drawRange, "share": drawShare,
 		"date": func(at time.Time) template.HTML { return date(l, at) }, "day": func(at time.Time) string { return day(l, at) },
 		"measured": func(m *teamtime.Moment) string { return measuredDay(l, m) },
 		"shortday": func(at time.Time) string { return l.Format(at, locale.ShortDay) },
 		"longday":  func(at time.Time) string { return l.Format(at, locale.LongDay) },
-		"title":    func(text string) string { return title(l, text) },
+		"title":    func(text string) string { return label(l, text) },
 		"hours":    func(from, count int) string { return hours(l, from, count) },
 		"span":     func(low, high *float64) string { return plot.FormatRange(l, *low, *high) },
 		"countspan": func(low, high *int64) string {
@@ -42,7 +42,7 @@ func templateFuncs(l *locale.Language) template.FuncMap {
 		"weekdays":   func() [7]string { return weekdays(l) },
 		"color":      plot.Key, "subject": subject, "scale": plot.Scale, "cut": truncate, "less": isBelowOne,
 		"place":       rank,
-		"logarithmic": logarithmic,
+		"logarithmic": isLogarithmic,
 		"spark":       plot.Spark, "signed": func(p *float64) string { return signed(l, *p) },
 		"direction": func(p *float64) string { return direction(*p) },
 		"holds":     func(b *bool) bool { return b != nil && *b },
@@ -152,8 +152,8 @@ func factor(l *locale.Language, v float64) string {
 	return plot.FormatNumber(l, math.Round(v*scale)/scale)
 }
 
-// rangeOf draws a ratio with its confidence interval. It returns "" for nil.
-func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
+// drawRange draws a ratio with its confidence interval. It returns "" for nil.
+func drawRange(r *result.FindingRatio, reach float64) template.HTML {
 	if r == nil {
 		return ""
 	}
@@ -163,11 +163,11 @@ func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
 // isBelowOne reports whether the whole confidence interval of a ratio is below 1.
 func isBelowOne(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
 
-// logarithmic reports whether a component of the score uses a logarithm. All components of a hashtag's score do.
-func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
+// isLogarithmic reports whether a component of the score uses a logarithm. All components of a hashtag's score do.
+func isLogarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
 
-// shareOf draws a bar that shows part relative to total. It returns "" if part is unknown.
-func shareOf(part any, total float64) template.HTML {
+// drawShare draws a bar that shows part relative to total. It returns "" if part is unknown.
+func drawShare(part any, total float64) template.HTML {
 	if p, ok := part.(*float64); ok {
 		if p == nil {
 			return ""
@@ -190,21 +190,21 @@ func date(l *locale.Language, at time.Time) template.HTML {
 	return template.HTML(text) //nolint:gosec // contains only digits and our own texts
 }
 
-// names maps the names in results to their labels.
-var names = map[string]locale.Key{
+// nameLabels maps the nameLabels in results to their labels.
+var nameLabels = map[string]locale.Key{
 	"image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel",
 	"weekdays": "Weekdays|Monday to Friday", "weekend": "Weekend", "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday",
 	"thursday": "Thursday", "friday": "Friday", "saturday": "Saturday", "sunday": "Sunday",
 	"nano": "Tiny", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Very large",
 }
 
-// title returns the label of a name. If the name has no label, title capitalizes it and replaces underscores with
+// label returns the label of a name. If the name has no label, label capitalizes it and replaces underscores with
 // spaces.
-func title(l *locale.Language, text string) string {
+func label(l *locale.Language, text string) string {
 	if text == "" {
 		return text
 	}
-	if name, ok := names[text]; ok {
+	if name, ok := nameLabels[text]; ok {
 		return l.T(name)
 	}
 	return strings.ToUpper(text[:1]) + strings.ReplaceAll(text[1:], "_", " ")
@@ -226,17 +226,17 @@ func hour(l *locale.Language, at int) string {
 	return l.T("%s:00", fmt.Sprintf("%02d", at))
 }
 
-// components maps the components of a score to their labels.
-var components = map[string]locale.Key{
+// componentLabels maps the componentLabels of a score to their labels.
+var componentLabels = map[string]locale.Key{
 	"engagement": "Engagement", "reach": "Reach", "growth": "Growth", "activity": "Activity",
 	"consistency": "Consistency", "reactions": "Reactions", "competition": "Competition",
 }
 
 func component(l *locale.Language, name string) string {
-	if known, ok := components[name]; ok {
+	if known, ok := componentLabels[name]; ok {
 		return l.T(known)
 	}
-	return title(l, name)
+	return label(l, name)
 }
 
 func componentList(l *locale.Language, names []string) string {
@@ -247,14 +247,14 @@ func componentList(l *locale.Language, names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// counts maps the kinds of interactions to their labels within a sentence.
-var counts = map[string]locale.Key{"likes": "likes", "comments": "comments", "shares": "shares"}
+// interactionLabels maps the kinds of interactions to their labels within a sentence.
+var interactionLabels = map[string]locale.Key{"likes": "likes", "comments": "comments", "shares": "shares"}
 
 func countLabels(l *locale.Language, names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		out[i] = name
-		if known, ok := counts[name]; ok {
+		if known, ok := interactionLabels[name]; ok {
 			out[i] = l.T(known)
 		}
 	}
@@ -285,8 +285,8 @@ func age(l *locale.Language, v any) string {
 }
 
 // amount formats the value of a metric that a component of a score is computed from.
-func amount(l *locale.Language, figure string, v any) string {
-	switch figure {
+func amount(l *locale.Language, metric string, v any) string {
+	switch metric {
 	case "rate_by_followers", "rate_by_views", "views_by_followers", "evenness":
 		return rate(l, v)
 	case "percent_per_month":
@@ -309,7 +309,7 @@ func metricName(l *locale.Language, name string) string {
 	if known, ok := metricLabels[name]; ok {
 		return l.T(known)
 	}
-	return title(l, name)
+	return label(l, name)
 }
 
 // subject returns the subject of a report for display, such as "#coffee" or "@name".

@@ -29,8 +29,8 @@ func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
 		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(en, 8, 4): "08:00–12:00",
 		rate(en, 0.01714): "1.71%", rate(en, (*float64)(nil)): "–",
-		number(en, (*int64)(nil)): "–", number(en, int64(1234)): "1.23K", times(en, nil): "–", title(en, "top_likes"): "Top likes",
-		component(en, "reach"): "Reach", string(shareOf(3, 0)): "", percent(en, new(1.5)): "1.5%",
+		number(en, (*int64)(nil)): "–", number(en, int64(1234)): "1.23K", times(en, nil): "–", label(en, "top_likes"): "Top likes",
+		component(en, "reach"): "Reach", string(drawShare(3, 0)): "", percent(en, new(1.5)): "1.5%",
 		age(en, nil): "–", age(en, new(0.206)): "5 hours", age(en, new(0.04)): "1 hour", age(en, new(30.2)): "30 days",
 		age(en, new(1083.0)): "3 years", sum(en, []string{"likes", "comments", "shares"}): "likes and comments and shares",
 		hours(locale.German, 8, 4): "08–12 Uhr", hours(locale.American, 8, 4): "8 AM–12 PM", hour(locale.American, 16): "4 PM",
@@ -96,7 +96,7 @@ func TestLess(t *testing.T) {
 			t.Errorf("%+v: %v", c.ratio, got)
 		}
 	}
-	if !logarithmic("hashtag", "") || !logarithmic("profile", "logarithmic") || logarithmic("profile", "linear") {
+	if !isLogarithmic("hashtag", "") || !isLogarithmic("profile", "logarithmic") || isLogarithmic("profile", "linear") {
 		t.Error("a component of the score has the wrong explanation")
 	}
 }

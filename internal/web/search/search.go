@@ -31,11 +31,11 @@ var pages = shell.Parse(files, shell.Data{
 }, template.FuncMap{"marked": highlight})
 
 const (
-	maxQuery  = 200 // maximum number of characters in a query
-	perGroup  = 3   // maximum number of results of each kind
-	maxCount  = 100 // maximum number of results that are counted
-	pageSize  = 50  // number of accounts or hashtag lists that are read at a time
-	maxListed = 500 // maximum number of accounts or hashtag lists that are searched
+	maxQuery        = 200 // maximum number of characters in a query
+	resultsPerGroup = 3   // maximum number of results of each kind
+	maxCounted      = 100 // maximum number of results that are counted
+	pageSize        = 50  // number of accounts or hashtag lists that are read at a time
+	maxListed       = 500 // maximum number of accounts or hashtag lists that are searched
 )
 
 // highlight returns a text as HTML. It marks the first occurrence of the query. If the text does not contain the query,
@@ -67,23 +67,23 @@ func contextBefore(text, match string) string {
 	if cut == text || utf8.RuneCountInString(text+match) > wideThreshold {
 		return template.HTMLEscapeString(cut)
 	}
-	kept := strings.TrimPrefix(cut, "…")
-	return `<span class="far">` + template.HTMLEscapeString(strings.TrimSuffix(text, kept)) + `</span><span class="near">…</span>` +
-		template.HTMLEscapeString(kept)
+	visible := strings.TrimPrefix(cut, "…")
+	return `<span class="far">` + template.HTMLEscapeString(strings.TrimSuffix(text, visible)) + `</span><span class="near">…</span>` +
+		template.HTMLEscapeString(visible)
 }
 
 // cutBefore returns the text before a match. It removes the beginning of the text if the match would otherwise not be
 // visible.
 func cutBefore(before, match string) string {
-	letters := []rune(before)
-	if len(letters)+utf8.RuneCountInString(match) <= maxVisible {
+	runes := []rune(before)
+	if len(runes)+utf8.RuneCountInString(match) <= maxVisible {
 		return before
 	}
-	kept := string(letters[max(0, len(letters)-maxLeading):])
-	if _, words, found := strings.Cut(kept, " "); found {
-		kept = words
+	visible := string(runes[max(0, len(runes)-maxLeading):])
+	if _, words, ok := strings.Cut(visible, " "); ok {
+		visible = words
 	}
-	return "…" + kept
+	return "…" + visible
 }
 
 // indexFold returns the byte index of the first occurrence of part in text, ignoring case, or -1.
@@ -103,8 +103,8 @@ type Handlers struct{ *shell.Shell }
 func New(sh *shell.Shell) *Handlers { return &Handlers{sh} }
 
 // Routes returns the route of the page. The search field of every page also uses this route.
-func (p *Handlers) Routes() []shell.Route {
-	return []shell.Route{{Pattern: "GET /search", Audience: shell.People, Handler: p.page}}
+func (h *Handlers) Routes() []shell.Route {
+	return []shell.Route{{Pattern: "GET /search", Audience: shell.People, Handler: h.page}}
 }
 
 // view is the search page. An empty search shows all pages of the app.
@@ -131,23 +131,23 @@ type result struct {
 	Account                  int64  // ID of an account
 }
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	out := view{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if utf8.RuneCountInString(out.Query) > maxQuery {
-		out.Error = p.T(r, "Enter at most %d characters.", maxQuery)
-		p.Show(w, r, http.StatusUnprocessableEntity, pages["search"], "Search", out)
+		out.Error = h.T(r, "Enter at most %d characters.", maxQuery)
+		h.Show(w, r, http.StatusUnprocessableEntity, pages["search"], "Search", out)
 		return
 	}
-	for _, found := range p.matchingPages(r, out.Query) {
-		out.add(found)
+	for _, g := range h.matchingPages(r, out.Query) {
+		out.add(g)
 	}
 	if v := shell.VisitorOf(r.Context()); out.Query != "" && v.Is(shell.Members) && v.Team.ID > 0 && !v.Team.Closed {
-		if err := p.addItems(r, &out); err != nil {
-			p.ShowError(w, r, err)
+		if err := h.addItems(r, &out); err != nil {
+			h.ShowError(w, r, err)
 			return
 		}
 	}
-	p.Show(w, r, http.StatusOK, pages["search"], "Search", out)
+	h.Show(w, r, http.StatusOK, pages["search"], "Search", out)
 }
 
 // add adds a group if it has results.
@@ -158,38 +158,38 @@ func (v *view) add(g group) {
 }
 
 // matchingPages returns, in groups, the pages whose names contain every word of a query.
-func (p *Handlers) matchingPages(r *http.Request, query string) []group {
+func (h *Handlers) matchingPages(r *http.Request, query string) []group {
 	var out []group
 	words := strings.Fields(strings.ToLower(query))
 next:
-	for _, place := range p.PageLinks(r) {
+	for _, link := range h.PageLinks(r) {
 		for _, word := range words {
-			if !strings.Contains(strings.ToLower(place.Name), word) {
+			if !strings.Contains(strings.ToLower(link.Name), word) {
 				continue next
 			}
 		}
-		if len(out) == 0 || out[len(out)-1].Name != place.Group {
-			out = append(out, group{Name: place.Group})
+		if len(out) == 0 || out[len(out)-1].Name != link.Group {
+			out = append(out, group{Name: link.Group})
 		}
 		last := &out[len(out)-1]
-		last.Results = append(last.Results, result{Icon: place.Icon, Name: place.Name, Path: place.Path})
+		last.Results = append(last.Results, result{Icon: link.Icon, Name: link.Name, Path: link.Path})
 	}
 	return out
 }
 
 // addItems adds the team's matching items. It skips kinds that the visitor may not see.
-func (p *Handlers) addItems(r *http.Request, out *view) error {
+func (h *Handlers) addItems(r *http.Request, out *view) error {
 	for _, find := range []func(*http.Request, string) (group, error){
-		p.posts, p.accounts, p.media, p.reports, p.hashtagLists, p.voices,
+		h.findPosts, h.findAccounts, h.findMedia, h.findReports, h.findHashtagLists, h.findVoices,
 	} {
-		groups, err := find(r, out.Query)
+		g, err := find(r, out.Query)
 		if err != nil && shell.StatusOf(err) == http.StatusForbidden {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		out.add(groups)
+		out.add(g)
 	}
 	return nil
 }
@@ -200,31 +200,31 @@ var statuses = map[post.Status]locale.Key{
 	post.PartiallyPublished: "Partially published", post.Failed: "Failed",
 }
 
-func (p *Handlers) posts(r *http.Request, query string) (group, error) {
-	v, l, out := shell.VisitorOf(r.Context()), p.Language(r), group{Name: "Posts"}
-	found, next, err := postlist.List(r.Context(), p.DB, v.Team.ID, postlist.Filter{Text: query}, "", perGroup)
-	for _, e := range found {
+func (h *Handlers) findPosts(r *http.Request, query string) (group, error) {
+	v, l, out := shell.VisitorOf(r.Context()), h.Language(r), group{Name: "Posts"}
+	entries, next, err := postlist.List(r.Context(), h.DB, v.Team.ID, postlist.Filter{Text: query}, "", resultsPerGroup)
+	for _, e := range entries {
 		detail := l.T(statuses[e.Status])
 		at := e.PublishedAt
 		if at.IsZero() {
 			at = e.ScheduledAt
 		}
 		if !at.IsZero() {
-			detail += " · " + l.Format(at.In(v.Zone), layoutOf(at.In(v.Zone), p.DB.Now()))
+			detail += " · " + l.Format(at.In(v.Zone), layoutOf(at.In(v.Zone), h.DB.Now()))
 		}
 		out.Results = append(out.Results, result{Icon: "file-list-2-line", Name: e.Excerpt, Detail: detail,
 			Path: "/posts/" + e.ID, Picture: e.Picture})
 	}
 	if err == nil && next != "" {
 		var ids []string
-		ids, err = postlist.ListIDs(r.Context(), p.DB, v.Team.ID, postlist.Filter{Text: query}, maxCount)
-		out.All, out.Total = "/posts?"+url.Values{"q": {query}}.Encode(), total(len(ids), len(ids) == maxCount)
+		ids, err = postlist.ListIDs(r.Context(), h.DB, v.Team.ID, postlist.Filter{Text: query}, maxCounted)
+		out.All, out.Total = "/posts?"+url.Values{"q": {query}}.Encode(), formatTotal(len(ids), len(ids) == maxCounted)
 	}
 	return out, err
 }
 
-// total formats a number of results, with a plus sign if there may be more.
-func total(n int, more bool) string {
+// formatTotal formats a number of results, with a plus sign if there may be more.
+func formatTotal(n int, more bool) string {
 	if more {
 		return strconv.Itoa(n) + "+"
 	}
@@ -239,11 +239,11 @@ func layoutOf(at, now time.Time) locale.Layout {
 	return locale.DateTime
 }
 
-func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
+func (h *Handlers) findAccounts(r *http.Request, query string) (group, error) {
 	out := group{Name: "Accounts"}
 	args := operation.Arguments{"active_only": false}
-	err := eachPage(p, r, "list_social_accounts", args, func(found account.SocialAccountList) {
-		for _, a := range found.SocialAccounts {
+	err := eachPage(h, r, "list_social_accounts", args, func(page account.SocialAccountList) {
+		for _, a := range page.SocialAccounts {
 			if contains(a.Username, query) || contains(shell.NetworkName(a.Platform), query) {
 				out.Results = append(out.Results, result{Name: a.Username, Detail: shell.NetworkName(a.Platform),
 					Path: pathOf("accounts", a.ID), Platform: a.Platform, Account: a.ID})
@@ -254,14 +254,14 @@ func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
 }
 
 // eachPage calls do with each page of a list until it has read maxListed items.
-func eachPage[T any](p *Handlers, r *http.Request, tool string, args operation.Arguments, do func(T)) error {
+func eachPage[T any](p *Handlers, r *http.Request, name string, args operation.Arguments, fn func(T)) error {
 	args["limit"] = int64(pageSize)
-	for seen := 0; seen < maxListed; seen += pageSize {
-		found, outcome, err := shell.Run[T](p.Shell, r, tool, args)
+	for count := 0; count < maxListed; count += pageSize {
+		page, outcome, err := shell.Run[T](p.Shell, r, name, args)
 		if err != nil {
 			return err
 		}
-		do(found)
+		fn(page)
 		if outcome.Page == nil || !outcome.Page.HasMore {
 			break
 		}
@@ -270,16 +270,16 @@ func eachPage[T any](p *Handlers, r *http.Request, tool string, args operation.A
 	return nil
 }
 
-func (p *Handlers) media(r *http.Request, query string) (group, error) {
+func (h *Handlers) findMedia(r *http.Request, query string) (group, error) {
 	out := group{Name: "Media"}
-	found, outcome, err := shell.Run[media.MediaList](p.Shell, r, "list_media",
-		operation.Arguments{"query": query, "limit": int64(perGroup)})
-	for _, m := range found.Media {
-		one := result{Icon: "film-line", Name: m.Name, Detail: m.AltText, Path: pathOf("media", m.ID)}
+	page, outcome, err := shell.Run[media.MediaList](h.Shell, r, "list_media",
+		operation.Arguments{"query": query, "limit": int64(resultsPerGroup)})
+	for _, m := range page.Media {
+		item := result{Icon: "film-line", Name: m.Name, Detail: m.AltText, Path: pathOf("media", m.ID)}
 		if m.Kind == "image" {
-			one.Picture = m.ID
+			item.Picture = m.ID
 		}
-		out.Results = append(out.Results, one)
+		out.Results = append(out.Results, item)
 	}
 	if outcome.Page != nil && outcome.Page.HasMore {
 		out.All = "/media?" + url.Values{"query": {query}}.Encode()
@@ -287,17 +287,17 @@ func (p *Handlers) media(r *http.Request, query string) (group, error) {
 	return out, err
 }
 
-func (p *Handlers) reports(r *http.Request, query string) (group, error) {
+func (h *Handlers) findReports(r *http.Request, query string) (group, error) {
 	out := group{Name: "Reports"}
-	found, outcome, err := shell.Run[report.ReportList](p.Shell, r, "list_reports",
-		operation.Arguments{"query": strings.TrimLeft(query, "@#"), "limit": int64(perGroup)})
-	for _, one := range found.Reports {
-		mark := "@"
-		if one.Kind == "hashtag" {
-			mark = "#"
+	page, outcome, err := shell.Run[report.ReportList](h.Shell, r, "list_reports",
+		operation.Arguments{"query": strings.TrimLeft(query, "@#"), "limit": int64(resultsPerGroup)})
+	for _, item := range page.Reports {
+		prefix := "@"
+		if item.Kind == "hashtag" {
+			prefix = "#"
 		}
-		out.Results = append(out.Results, result{Icon: "bar-chart-line", Name: mark + one.Subject,
-			Detail: shell.NetworkName(one.Platform), Path: "/reports/" + one.ID, Platform: one.Platform})
+		out.Results = append(out.Results, result{Icon: "bar-chart-line", Name: prefix + item.Subject,
+			Detail: shell.NetworkName(item.Platform), Path: "/reports/" + item.ID, Platform: item.Platform})
 	}
 	if outcome.Page != nil && outcome.Page.HasMore {
 		out.All = "/reports"
@@ -305,33 +305,33 @@ func (p *Handlers) reports(r *http.Request, query string) (group, error) {
 	return out, err
 }
 
-func (p *Handlers) hashtagLists(r *http.Request, query string) (group, error) {
+func (h *Handlers) findHashtagLists(r *http.Request, query string) (group, error) {
 	out := group{Name: "Hashtag lists"}
-	err := eachPage(p, r, "list_hashtag_lists", operation.Arguments{}, func(found list.HashtagLists) {
-		for _, one := range found.HashtagLists {
-			if contains(one.Name, query) {
-				out.Results = append(out.Results, result{Icon: "hashtag", Name: one.Name, Path: pathOf("hashtags", one.ID)})
+	err := eachPage(h, r, "list_hashtag_lists", operation.Arguments{}, func(page list.HashtagLists) {
+		for _, item := range page.HashtagLists {
+			if contains(item.Name, query) {
+				out.Results = append(out.Results, result{Icon: "hashtag", Name: item.Name, Path: pathOf("hashtags", item.ID)})
 			}
 		}
 	})
 	return out.limit("/hashtags"), err
 }
 
-func (p *Handlers) voices(r *http.Request, query string) (group, error) {
+func (h *Handlers) findVoices(r *http.Request, query string) (group, error) {
 	out := group{Name: "Brand voices"}
-	found, _, err := shell.Run[voice.BrandVoiceList](p.Shell, r, "list_brand_voices", operation.Arguments{})
-	for _, one := range found.BrandVoices {
-		if contains(one.Name, query) {
-			out.Results = append(out.Results, result{Icon: "quill-pen-line", Name: one.Name, Path: pathOf("voices", one.ID)})
+	page, _, err := shell.Run[voice.BrandVoiceList](h.Shell, r, "list_brand_voices", operation.Arguments{})
+	for _, item := range page.BrandVoices {
+		if contains(item.Name, query) {
+			out.Results = append(out.Results, result{Icon: "quill-pen-line", Name: item.Name, Path: pathOf("voices", item.ID)})
 		}
 	}
 	return out.limit("/voices"), err
 }
 
-// limit returns the group with at most perGroup results. If the group has more, it sets All and Total.
+// limit returns the group with at most resultsPerGroup results. If the group has more, it sets All and Total.
 func (g group) limit(path string) group {
-	if len(g.Results) > perGroup {
-		g.Results, g.All, g.Total = g.Results[:perGroup], path, total(len(g.Results), false)
+	if len(g.Results) > resultsPerGroup {
+		g.Results, g.All, g.Total = g.Results[:resultsPerGroup], path, formatTotal(len(g.Results), false)
 	}
 	return g
 }

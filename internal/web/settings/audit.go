@@ -34,15 +34,15 @@ var kindsWithoutPage = []string{
 // linkOf returns the path of an event's subject, or "" if the subject has no page.
 func linkOf(e auditlog.Event) string {
 	subject, _, _ := strings.Cut(e.Kind, ".")
-	place, ok := eventPaths[subject]
+	prefix, ok := eventPaths[subject]
 	if !ok || e.Subject == "" || slices.Contains(kindsWithoutPage, e.Kind) {
 		return ""
 	}
-	return place + url.PathEscape(e.Subject)
+	return prefix + url.PathEscape(e.Subject)
 }
 
-// line is an event with the names and texts that the page shows.
-type line struct {
+// auditLine is an event with the names and texts that the page shows.
+type auditLine struct {
 	auditlog.Event
 
 	Who, Text, Link string
@@ -54,13 +54,13 @@ type line struct {
 }
 
 // OnAccount reports whether the event is about a post on Account, not about Account itself.
-func (l line) OnAccount() bool { return l.Account != "" && l.ofPost() }
+func (l auditLine) OnAccount() bool { return l.Account != "" && l.isAboutPost() }
 
 // Icon returns the icon of the event's kind.
-func (l line) Icon() string { return EventIcon(l.Kind) }
+func (l auditLine) Icon() string { return EventIcon(l.Kind) }
 
 // Tone returns "bad" for failures, "good" for successes, and "" otherwise.
-func (l line) Tone() string {
+func (l auditLine) Tone() string {
 	switch l.Kind {
 	case "post.account_failed", "social_account.lost", "post.account_unconfirmed", "post.first_comment_failed",
 		"post.first_comment_unconfirmed":
@@ -94,8 +94,8 @@ func actorOf(l *locale.Language, e auditlog.Event) string {
 
 // linesOf converts events, newest first, to lines. The creation of a post and its scheduling by the same actor within
 // a minute become one line.
-func linesOf(l *locale.Language, events []auditlog.Event, zone *time.Location) []line {
-	var out []line
+func linesOf(l *locale.Language, events []auditlog.Event, zone *time.Location) []auditLine {
+	var out []auditLine
 	for _, e := range events {
 		e.At = inZone(e.At, zone)
 		if n := len(out) - 1; e.Kind == "post.created" && n >= 0 && out[n].Kind == "post.scheduled" && out[n].Subject == e.Subject &&
@@ -103,11 +103,11 @@ func linesOf(l *locale.Language, events []auditlog.Event, zone *time.Location) [
 			out[n].Text = l.T("created and scheduled a post")
 			continue
 		}
-		one := line{Event: e, Who: actorOf(l, e), Text: sentence(l, e), Link: linkOf(e)}
+		entry := auditLine{Event: e, Who: actorOf(l, e), Text: sentence(l, e), Link: linkOf(e)}
 		if code, ok := e.Detail["error_code"].(string); ok && strings.HasSuffix(e.Kind, "_failed") {
-			one.Reason = detailWords(l, "error_code", code)
+			entry.Reason = detailWords(l, "error_code", code)
 		}
-		out = append(out, one)
+		out = append(out, entry)
 	}
 	return out
 }
@@ -182,7 +182,7 @@ func (f auditFilter) page(zone *time.Location) auditlog.Page {
 // path returns the path of the page with the events before an ID, or of the first page if before is 0.
 func (f auditFilter) path(before int64) string { return f.pathAt("/settings/audit", before) }
 
-func (f auditFilter) pathAt(place string, before int64) string {
+func (f auditFilter) pathAt(basePath string, before int64) string {
 	query := url.Values{}
 	set := func(name, value string) {
 		if value != "" && value != "0" {
@@ -195,19 +195,19 @@ func (f auditFilter) pathAt(place string, before int64) string {
 	set("person", strconv.FormatInt(f.Person, 10))
 	set("before", strconv.FormatInt(before, 10))
 	if len(query) == 0 {
-		return place
+		return basePath
 	}
-	return place + "?" + query.Encode()
+	return basePath + "?" + query.Encode()
 }
 
 // auditDay holds the events of a day, newest first.
 type auditDay struct {
 	At    time.Time // time of the newest event
-	Lines []line
+	Lines []auditLine
 }
 
-// byDay groups lines, newest first, by the day of their time.
-func byDay(lines []line) []auditDay {
+// groupByDay groups lines, newest first, by the day of their time.
+func groupByDay(lines []auditLine) []auditDay {
 	var out []auditDay
 	for _, l := range lines {
 		if n := len(out); n == 0 || out[n-1].At.Format(time.DateOnly) != l.At.Format(time.DateOnly) {
@@ -238,33 +238,33 @@ var groups = func() []group {
 	return out
 }()
 
-// offeredMembers is the maximum number of members that the form offers.
-const offeredMembers = 200
+// maxOfferedMembers is the maximum number of members that the form offers.
+const maxOfferedMembers = 200
 
-func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 	view := auditView{auditFilter: filterOf(r), Groups: groups}
-	view.Ranges = rangesOf(view.auditFilter, p.DB.Now().In(zone(r)))
+	view.Ranges = rangesOf(view.auditFilter, h.DB.Now().In(zone(r)))
 	view.File = view.pathAt("/settings/audit.csv", 0)
 	page := view.page(zone(r))
 	if before := r.URL.Query().Get("before"); before != "" {
 		var err error
 		if page.BeforeID, err = strconv.ParseInt(before, 10, 64); err != nil || page.BeforeID < 1 {
-			p.ShowError(w, r,
+			h.ShowError(w, r,
 				apierr.Invalid(apierr.InvalidCursor, "before",
 					"This page does not exist. Start with the first page."))
 			return
 		}
 	}
-	events, err := auditlog.List(r.Context(), p.DB, teamID(r), page)
+	events, err := auditlog.List(r.Context(), h.DB, teamID(r), page)
 	if err == nil {
-		view.Members, err = p.Teams.MemberPage(r.Context(), teamID(r), 0, offeredMembers)
+		view.Members, err = h.Teams.MemberPage(r.Context(), teamID(r), 0, maxOfferedMembers)
 	}
-	var place auditlog.PagePosition
+	var position auditlog.PagePosition
 	if err == nil {
-		place, err = auditlog.FindPosition(r.Context(), p.DB, teamID(r), page, eventsPerPage)
+		position, err = auditlog.FindPosition(r.Context(), h.DB, teamID(r), page, eventsPerPage)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	next := int64(0)
@@ -272,12 +272,12 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 		events = events[:eventsPerPage]
 		next = events[eventsPerPage-1].ID
 	}
-	view.Pages = shell.LogPagerOf(p.Language(r), place, len(events), page.BeforeID, next, view.path)
-	lines := linesOf(p.Language(r), events, zone(r))
-	if err := p.addNames(r, lines); err != nil {
-		p.ShowError(w, r, err)
+	view.Pages = shell.LogPagerOf(h.Language(r), position, len(events), page.BeforeID, next, view.path)
+	lines := linesOf(h.Language(r), events, zone(r))
+	if err := h.addNames(r, lines); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	view.Days = byDay(lines)
-	p.Show(w, r, http.StatusOK, pages["audit"], "Audit log", view)
+	view.Days = groupByDay(lines)
+	h.Show(w, r, http.StatusOK, pages["audit"], "Audit log", view)
 }

@@ -10,12 +10,12 @@ import (
 )
 
 // auditFile serves the events that the filter selects as CSV, newest first.
-func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 	page := filterOf(r).page(zone(r))
 	page.Limit = exportBatchSize
-	lines, more, err := p.fileLines(r, &page)
+	lines, more, err := h.nextFileLines(r, &page)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	out := shell.NewCSVWriter(w, "audit-log.csv", "time", "who", "key", "event", "what", "item", "name", "account", "client")
@@ -27,24 +27,24 @@ func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 		if !more {
 			return
 		}
-		if lines, more, err = p.fileLines(r, &page); err != nil {
-			p.Log.ErrorContext(r.Context(), "sending an audit log failed", "error", err)
+		if lines, more, err = h.nextFileLines(r, &page); err != nil {
+			h.Log.ErrorContext(r.Context(), "sending an audit log failed", "error", err)
 			panic(http.ErrAbortHandler) // the client must notice the truncation
 		}
 	}
 }
 
-// fileLines returns the next lines for the file, advances page, and reports whether there may be more lines. The lines
+// nextFileLines returns the next lines for the file, advances page, and reports whether there may be more lines. The lines
 // are in English, because programs read the file.
-func (p *Handlers) fileLines(r *http.Request, page *auditlog.Page) ([]line, bool, error) {
-	events, err := auditlog.List(r.Context(), p.DB, teamID(r), *page)
+func (h *Handlers) nextFileLines(r *http.Request, page *auditlog.Page) ([]auditLine, bool, error) {
+	events, err := auditlog.List(r.Context(), h.DB, teamID(r), *page)
 	if err != nil {
 		return nil, false, err
 	}
-	var lines []line
+	var lines []auditLine
 	for _, e := range events {
 		lines = append(lines, linesOf(locale.English, []auditlog.Event{e}, zone(r))...)
 		page.BeforeID = e.ID
 	}
-	return lines, len(events) == page.Limit, p.addNames(r, lines)
+	return lines, len(events) == page.Limit, h.addNames(r, lines)
 }

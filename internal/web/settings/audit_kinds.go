@@ -154,7 +154,7 @@ var kinds = []kind{
 	{"credits.withdrawn", "Credits", "Credits withdrawn", "withdrew {credits}"},
 }
 
-// kindOf returns the kind with the given name. For an unknown kind, it derives the sentence from the name.
+// describeKind returns the kind with the given name. For an unknown kind, it derives the sentence from the name.
 func kindOf(name string) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
 		return kinds[i]
@@ -229,8 +229,8 @@ func EventIcon(name string) string {
 	return "user-line"
 }
 
-// disconnections maps reasons of assistant.disconnected events to sentences. Older events have no reason.
-var disconnections = map[string]locale.Key{
+// disconnectionSentences maps reasons of assistant.disconnected events to sentences. Older events have no reason.
+var disconnectionSentences = map[string]locale.Key{
 	"revoked":       "noticed that an app ended its own connection",
 	"expired":       "ended the connection of an app, because it expired",
 	"reused":        "ended the connection of an app, because one of its codes or tokens was used twice",
@@ -242,8 +242,8 @@ var disconnections = map[string]locale.Key{
 func sentence(l *locale.Language, e auditlog.Event) string {
 	text := l.T(kindOf(e.Kind).Sentence)
 	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" &&
-		disconnections[reason] != "" {
-		return l.T(disconnections[reason])
+		disconnectionSentences[reason] != "" {
+		return l.T(disconnectionSentences[reason])
 	}
 	for name, value := range e.Detail {
 		text = strings.ReplaceAll(text, "{"+name+"}", detailWords(l, name, value))
@@ -359,7 +359,7 @@ func detailWords(l *locale.Language, name string, value any) string {
 		case "platform":
 			return shell.NetworkName(v)
 		case "may":
-			return capabilityText(l, capabilitiesIn(v))
+			return capabilityText(l, parseCapabilities(v))
 		case "error_code":
 			if text, ok := errorTexts[v]; ok {
 				return l.T(text)
@@ -373,8 +373,8 @@ func detailWords(l *locale.Language, name string, value any) string {
 	return fmt.Sprint(value)
 }
 
-// capabilitiesIn parses the comma-separated capabilities in an event's detail.
-func capabilitiesIn(text string) []access.Capability {
+// parseCapabilities parses the comma-separated capabilities in an event's detail.
+func parseCapabilities(text string) []access.Capability {
 	var out []access.Capability
 	for part := range strings.SplitSeq(text, ",") {
 		out = append(out, access.Capability(part))

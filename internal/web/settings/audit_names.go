@@ -13,8 +13,8 @@ import (
 )
 
 // addNames adds the names of the lines' subjects, if these still exist.
-func (p *Handlers) addNames(r *http.Request, lines []line) error {
-	for _, add := range []func(*http.Request, []line) error{p.namePosts, p.nameAccounts, p.nameKeys, p.nameItems} {
+func (h *Handlers) addNames(r *http.Request, lines []auditLine) error {
+	for _, add := range []func(*http.Request, []auditLine) error{h.namePosts, h.nameAccounts, h.nameKeys, h.nameItems} {
 		if err := add(r, lines); err != nil {
 			return err
 		}
@@ -23,53 +23,53 @@ func (p *Handlers) addNames(r *http.Request, lines []line) error {
 }
 
 // namePosts adds the beginnings of the posts' texts, and the names that clients entered.
-func (p *Handlers) namePosts(r *http.Request, lines []line) error {
+func (h *Handlers) namePosts(r *http.Request, lines []auditLine) error {
 	var posts []string
 	for _, l := range lines {
-		if l.ofPost() {
+		if l.isAboutPost() {
 			posts = append(posts, l.Subject)
 		}
 	}
-	labels, err := postlist.Labels(r.Context(), p.DB, teamID(r), posts)
+	labels, err := postlist.Labels(r.Context(), h.DB, teamID(r), posts)
 	if err != nil {
 		return err
 	}
 	for i := range lines {
 		l := &lines[i]
-		n, ok := labels[l.Subject]
-		if !ok || !l.ofPost() {
+		label, ok := labels[l.Subject]
+		if !ok || !l.isAboutPost() {
 			continue
 		}
-		l.Post = cmp.Or(n.Excerpt, p.T(r, "Post without text"))
+		l.Post = cmp.Or(label.Excerpt, h.T(r, "Post without text"))
 		round, _ := l.Detail["round"].(float64)
 		if slices.Contains(clientKinds, l.Kind) && l.Person == "" { // signed-in clients have names
-			l.Client = n.Clients[int64(round)]
+			l.Client = label.Clients[int64(round)]
 		}
 	}
 	return nil
 }
 
 // nameAccounts adds the networks and usernames of the lines' accounts.
-func (p *Handlers) nameAccounts(r *http.Request, lines []line) error {
+func (h *Handlers) nameAccounts(r *http.Request, lines []auditLine) error {
 	var accounts []int64
 	for _, l := range lines {
-		if id := l.account(); id > 0 {
+		if id := l.accountID(); id > 0 {
 			accounts = append(accounts, id)
 		}
 	}
 	if len(accounts) == 0 {
 		return nil
 	}
-	accountsByID, err := p.Accounts.ByID(r.Context(), p.DB, teamID(r), accounts)
+	accountsByID, err := h.Accounts.ByID(r.Context(), h.DB, teamID(r), accounts)
 	if err != nil {
 		return err
 	}
 	for i := range lines {
 		l := &lines[i]
-		a, ok := accountsByID[l.account()]
+		a, ok := accountsByID[l.accountID()]
 		switch {
 		case !ok:
-		case l.ofPost():
+		case l.isAboutPost():
 			l.Account = shell.NetworkName(a.Platform) + " (" + a.Username + ")"
 		default:
 			l.Account = shell.NetworkName(a.Platform) + ", " + a.Username
@@ -79,11 +79,11 @@ func (p *Handlers) nameAccounts(r *http.Request, lines []line) error {
 }
 
 // nameKeys adds the names of the lines' API keys and assistants.
-func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
-	if !slices.ContainsFunc(lines, line.ofKey) {
+func (h *Handlers) nameKeys(r *http.Request, lines []auditLine) error {
+	if !slices.ContainsFunc(lines, auditLine.isAboutKey) {
 		return nil
 	}
-	keys, err := p.Teams.Keys(r.Context(), teamID(r))
+	keys, err := h.Teams.Keys(r.Context(), teamID(r))
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
 		names[strconv.FormatInt(k.ID, 10)] = k.Name
 	}
 	for i := range lines {
-		if lines[i].ofKey() {
+		if lines[i].isAboutKey() {
 			lines[i].Name = names[lines[i].Subject]
 		}
 	}
@@ -100,20 +100,20 @@ func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
 }
 
 // nameItems adds the names of the brand voices, hashtag lists, files, reports and members that the lines are about.
-func (p *Handlers) nameItems(r *http.Request, lines []line) error {
+func (h *Handlers) nameItems(r *http.Request, lines []auditLine) error {
 	ids := map[teamsearch.ItemKind][]string{}
 	for _, l := range lines {
-		if kind := l.item(); kind != "" {
+		if kind := l.itemKind(); kind != "" {
 			ids[kind] = append(ids[kind], l.Subject)
 		}
 	}
-	for kind, of := range ids {
-		names, err := teamsearch.ItemNames(r.Context(), p.DB, teamID(r), kind, of)
+	for kind, subjects := range ids {
+		names, err := teamsearch.ItemNames(r.Context(), h.DB, teamID(r), kind, subjects)
 		if err != nil {
 			return err
 		}
 		for i := range lines {
-			if lines[i].item() == kind {
+			if lines[i].itemKind() == kind {
 				lines[i].Name = names[lines[i].Subject]
 			}
 		}
@@ -122,7 +122,7 @@ func (p *Handlers) nameItems(r *http.Request, lines []line) error {
 }
 
 // item returns the kind of the line's subject for looking up its name, or "" if the subject has no name.
-func (l line) item() teamsearch.ItemKind {
+func (l auditLine) itemKind() teamsearch.ItemKind {
 	subject, _, _ := strings.Cut(l.Kind, ".")
 	switch item := teamsearch.ItemKind(subject); item {
 	case teamsearch.BrandVoice, teamsearch.HashtagList, teamsearch.Media, teamsearch.Report, teamsearch.Member:
@@ -131,20 +131,20 @@ func (l line) item() teamsearch.ItemKind {
 	return ""
 }
 
-// ofKey reports whether an event is about an API key or assistant.
-func (l line) ofKey() bool {
+// isAboutKey reports whether an event is about an API key or assistant.
+func (l auditLine) isAboutKey() bool {
 	subject, _, _ := strings.Cut(l.Kind, ".")
 	return subject == "key" || subject == "assistant"
 }
 
-// ofPost reports whether an event is about a post or a series.
-func (l line) ofPost() bool {
+// isAboutPost reports whether an event is about a post or a series.
+func (l auditLine) isAboutPost() bool {
 	subject, _, _ := strings.Cut(l.Kind, ".")
 	return subject == "post" || subject == "series"
 }
 
 // account returns the ID of the event's account, or 0.
-func (l line) account() int64 {
+func (l auditLine) accountID() int64 {
 	if strings.HasPrefix(l.Kind, "social_account.") {
 		id, err := strconv.ParseInt(l.Subject, 10, 64)
 		if err != nil {

@@ -17,12 +17,12 @@ import (
 func TestByDay(t *testing.T) {
 	t.Parallel()
 	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
-	var lines []line
+	var lines []auditLine
 	for _, at := range []string{"2026-11-27T23:30:00Z", "2026-11-27T22:59:59Z", "2026-11-26T23:00:00Z", "2026-11-26T22:59:00Z"} {
-		lines = append(lines, line{Event: auditlog.Event{At: must.Get(time.Parse(time.RFC3339, at))(t).In(berlin)}})
+		lines = append(lines, auditLine{Event: auditlog.Event{At: must.Get(time.Parse(time.RFC3339, at))(t).In(berlin)}})
 	}
 	var got []string
-	for _, day := range byDay(lines) {
+	for _, day := range groupByDay(lines) {
 		for _, l := range day.Lines {
 			got = append(got, day.At.Format("2 15:04")+" "+l.At.Format("2 15:04"))
 		}
@@ -31,7 +31,7 @@ func TestByDay(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if len(byDay(nil)) != 0 {
+	if len(groupByDay(nil)) != 0 {
 		t.Error("an empty log has a day")
 	}
 }

@@ -29,7 +29,7 @@ type creditsView struct {
 	MonthStart   time.Time // start of the team's current month
 	Daily        team.DailyLimit
 	Own          string // the daily limit that the owner set, as entered
-	typed        bool   // Own was restored after the visitor signed in again
+	restored     bool   // Own was restored after the visitor signed in again
 	Threshold    string // number of credits below which a notification is sent, as entered
 	Month        monthView
 }
@@ -79,72 +79,72 @@ func StatementLines(items []credit.Item) []StatementLine {
 	return out
 }
 
-func (p *Handlers) creditsPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) creditsPage(w http.ResponseWriter, r *http.Request) {
 	view := creditsView{}
-	if typed := p.SavedForm(r); typed != nil {
-		view.Own, view.typed = strings.TrimSpace(typed.Get("daily_credits")), true
+	if form := h.SavedForm(r); form != nil {
+		view.Own, view.restored = strings.TrimSpace(form.Get("daily_credits")), true
 	}
-	p.showCredits(w, r, http.StatusOK, view)
+	h.showCredits(w, r, http.StatusOK, view)
 }
 
-func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status int, view creditsView) {
+func (h *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status int, view creditsView) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	actor, err := p.Teams.InApp(ctx, v.ID, v.Team.ID)
+	actor, err := h.Teams.InApp(ctx, v.ID, v.Team.ID)
 	if err == nil {
-		view.Usage, err = p.Credits.DailyUsage(ctx, p.DB, actor, p.DB.Now())
+		view.Usage, err = h.Credits.DailyUsage(ctx, h.DB, actor, h.DB.Now())
 	}
 	if err == nil {
-		view.Daily, err = p.Teams.DailyLimit(ctx, v.Team.ID)
+		view.Daily, err = h.Teams.DailyLimit(ctx, v.Team.ID)
 	}
 	if err == nil {
-		from, to := teamtime.Month(p.DB.Now(), zone(r))
+		from, to := teamtime.Month(h.DB.Now(), zone(r))
 		view.MonthStart = from.In(zone(r))
-		view.ChargedMonth, err = p.Credits.ChargedIn(ctx, v.Team.ID, credit.StatementQuery{From: from, To: to})
+		view.ChargedMonth, err = h.Credits.ChargedIn(ctx, v.Team.ID, credit.StatementQuery{From: from, To: to})
 	}
 	if err == nil && v.Is(shell.Owners) {
-		err = p.fillThreshold(r, &view)
+		err = h.fillThreshold(r, &view)
 	}
 	if err == nil && v.Is(shell.Managers) {
-		view.Month, err = p.month(r)
+		view.Month, err = h.statementPage(r)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	view.Usage.Ends = inZone(view.Usage.Ends, zone(r))
-	if (view.Error == "" || view.Field == thresholdField) && !view.typed && view.Daily.Own != nil {
+	if (view.Error == "" || view.Field == thresholdField) && !view.restored && view.Daily.Own != nil {
 		view.Own = strconv.FormatInt(*view.Daily.Own, 10)
 	}
-	p.Show(w, r, status, pages["credits"], "Credits", view)
+	h.Show(w, r, status, pages["credits"], "Credits", view)
 }
 
-func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	typed := strings.TrimSpace(r.PostForm.Get("daily_credits"))
-	limit, err := creditsIn(typed)
+	limitText := strings.TrimSpace(r.PostForm.Get("daily_credits"))
+	limit, err := parseCredits(limitText)
 	if err == nil {
-		err = p.admin(r).SetDailyCredits(r.Context(), limit)
+		err = h.admin(r).SetDailyCredits(r.Context(), limit)
 	}
 	if err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: formErr, Own: typed})
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: formErr, Own: limitText})
 		}
 		return
 	}
-	p.finish(w, r, "The daily limit was saved. It takes effect within a second.", "/settings/credits")
+	h.finish(w, r, "The daily limit was saved. It takes effect within a second.", "/settings/credits")
 }
 
 // thresholdField is the name of the form field for the threshold.
 const thresholdField = "credits"
 
 // fillThreshold sets the stored threshold, unless the form shows a rejected threshold.
-func (p *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
+func (h *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
 	if view.Field == thresholdField {
 		return nil
 	}
-	credits, err := p.Notifications.Threshold(r.Context(), teamID(r))
+	credits, err := h.Notifications.Threshold(r.Context(), teamID(r))
 	if credits > 0 {
 		view.Threshold = strconv.FormatInt(credits, 10)
 	}
@@ -152,31 +152,31 @@ func (p *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
 }
 
 // setThreshold sets the number of credits below which the owner and admins are notified.
-func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	typed := strings.TrimSpace(r.PostForm.Get(thresholdField))
-	credits, err := strconv.ParseInt(cmp.Or(typed, "0"), 10, 64)
+	thresholdText := strings.TrimSpace(r.PostForm.Get(thresholdField))
+	credits, err := strconv.ParseInt(cmp.Or(thresholdText, "0"), 10, 64)
 	if err != nil {
 		credits = -1 // out of range, which the service rejects
 	}
-	if err := p.Notifications.SetThreshold(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r), credits); err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: formErr, Threshold: typed})
+	if err := h.Notifications.SetThreshold(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r), credits); err != nil {
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showCredits(w, r, shell.StatusOf(err), creditsView{fieldError: formErr, Threshold: thresholdText})
 		}
 		return
 	}
-	p.finish(w, r, "The threshold was saved.", "/settings/credits")
+	h.finish(w, r, "The threshold was saved.", "/settings/credits")
 }
 
-const monthForm = "2006-01"
+const monthFormat = "2006-01"
 
 // monthOf returns the requested month. The default is the current month.
-func (p *Handlers) monthOf(r *http.Request) (credit.StatementQuery, error) {
-	at := p.DB.Now().In(zone(r))
-	if asked := r.URL.Query().Get("month"); asked != "" {
-		first, err := time.ParseInLocation(monthForm, asked, time.UTC)
+func (h *Handlers) monthOf(r *http.Request) (credit.StatementQuery, error) {
+	at := h.DB.Now().In(zone(r))
+	if requested := r.URL.Query().Get("month"); requested != "" {
+		first, err := time.ParseInLocation(monthFormat, requested, time.UTC)
 		if err != nil {
 			return credit.StatementQuery{}, apierr.Invalid(apierr.Malformed, "month", "Enter a month such as 2026-11.")
 		}
@@ -188,18 +188,18 @@ func (p *Handlers) monthOf(r *http.Request) (credit.StatementQuery, error) {
 }
 
 // month returns the requested page of the statement.
-func (p *Handlers) month(r *http.Request) (monthView, error) {
-	span, err := p.monthOf(r)
+func (h *Handlers) statementPage(r *http.Request) (monthView, error) {
+	query, err := h.monthOf(r)
 	if err != nil {
 		return monthView{}, err
 	}
-	if span.After, err = positionOf(r.URL.Query().Get("after")); err != nil {
+	if query.After, err = parsePosition(r.URL.Query().Get("after")); err != nil {
 		return monthView{}, err
 	}
-	span.Limit = itemsPerPage + 1
-	at := span.From.In(zone(r))
-	out := monthView{Name: p.Language(r).Format(at, locale.Month), Value: at.Format(monthForm)}
-	if out.Items, err = p.Credits.Items(r.Context(), teamID(r), span); err != nil {
+	query.Limit = itemsPerPage + 1
+	at := query.From.In(zone(r))
+	out := monthView{Name: h.Language(r).Format(at, locale.Month), Value: at.Format(monthFormat)}
+	if out.Items, err = h.Credits.Items(r.Context(), teamID(r), query); err != nil {
 		return out, err
 	}
 	first, next := "", ""
@@ -208,7 +208,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 		last := out.Items[itemsPerPage-1]
 		next = statementPath(at, credit.Position{At: last.At, ID: last.ID})
 	}
-	if span.After.ID > 0 {
+	if query.After.ID > 0 {
 		first = statementPath(at, credit.Position{})
 	}
 	out.Pages = pagerOf(first, next)
@@ -216,44 +216,44 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 		out.Items[i].At = inZone(out.Items[i].At, zone(r))
 	}
 	out.Lines = StatementLines(out.Items)
-	err = p.addNeighbors(r, span, &out)
+	err = h.addNeighbors(r, query, &out)
 	return out, err
 }
 
 // addNeighbors sets the paths of the previous and next month.
-func (p *Handlers) addNeighbors(r *http.Request, span credit.StatementQuery, out *monthView) error {
-	firstAt, err := p.Credits.FirstTransferAt(r.Context(), teamID(r))
+func (h *Handlers) addNeighbors(r *http.Request, query credit.StatementQuery, out *monthView) error {
+	firstAt, err := h.Credits.FirstTransferAt(r.Context(), teamID(r))
 	if err != nil {
 		return err
 	}
 	out.Empty = firstAt.IsZero()
-	if !out.Empty && firstAt.Before(span.From) {
-		out.Earlier = statementPath(span.From.Add(-time.Hour).In(zone(r)), credit.Position{})
+	if !out.Empty && firstAt.Before(query.From) {
+		out.Earlier = statementPath(query.From.Add(-time.Hour).In(zone(r)), credit.Position{})
 	}
-	if !span.To.After(p.DB.Now()) {
-		out.Later = statementPath(span.To.In(zone(r)), credit.Position{})
+	if !query.To.After(h.DB.Now()) {
+		out.Later = statementPath(query.To.In(zone(r)), credit.Position{})
 	}
 	return nil
 }
 
 // statementPath returns the path of a month's statement or, if after is set, of the page after that position.
 func statementPath(month time.Time, after credit.Position) string {
-	query := url.Values{"month": {month.Format(monthForm)}}
+	query := url.Values{"month": {month.Format(monthFormat)}}
 	if after.ID > 0 {
 		query.Set("after", fmt.Sprintf("%d-%d", db.Micros(after.At), after.ID))
 	}
 	return "/settings/credits?" + query.Encode() + "#statement"
 }
 
-// positionOf parses a position written by statementPath.
-func positionOf(text string) (credit.Position, error) {
+// parsePosition parses a position written by statementPath.
+func parsePosition(text string) (credit.Position, error) {
 	if text == "" {
 		return credit.Position{}, nil
 	}
 	at, id, _ := strings.Cut(text, "-")
-	micros, wrongAt := strconv.ParseInt(at, 10, 64)
-	n, wrongID := strconv.ParseInt(id, 10, 64)
-	if wrongAt != nil || wrongID != nil || micros < 1 || n < 1 {
+	micros, atErr := strconv.ParseInt(at, 10, 64)
+	n, idErr := strconv.ParseInt(id, 10, 64)
+	if atErr != nil || idErr != nil || micros < 1 || n < 1 {
 		return credit.Position{}, apierr.Invalid(apierr.InvalidCursor, "after",
 			"This page does not exist. Start with the first page.")
 	}
@@ -264,19 +264,19 @@ func positionOf(text string) (credit.Position, error) {
 const exportBatchSize = 500
 
 // statement sends a month's statement as CSV, newest first.
-func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
-	span, err := p.monthOf(r)
+func (h *Handlers) statement(w http.ResponseWriter, r *http.Request) {
+	query, err := h.monthOf(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	span.Limit = exportBatchSize
-	items, err := p.Credits.Items(r.Context(), teamID(r), span)
+	query.Limit = exportBatchSize
+	items, err := h.Credits.Items(r.Context(), teamID(r), query)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewCSVWriter(w, "credits-"+span.From.In(zone(r)).Format(monthForm)+".csv",
+	out := shell.NewCSVWriter(w, "credits-"+query.From.In(zone(r)).Format(monthFormat)+".csv",
 		"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note", "about")
 	for {
 		for _, i := range items {
@@ -287,9 +287,9 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		last := items[exportBatchSize-1]
-		span.After = credit.Position{At: last.At, ID: last.ID}
-		if items, err = p.Credits.Items(r.Context(), teamID(r), span); err != nil {
-			p.Log.ErrorContext(r.Context(), "sending a statement failed", "error", err)
+		query.After = credit.Position{At: last.At, ID: last.ID}
+		if items, err = h.Credits.Items(r.Context(), teamID(r), query); err != nil {
+			h.Log.ErrorContext(r.Context(), "sending a statement failed", "error", err)
 			panic(http.ErrAbortHandler) // the client must notice the truncation
 		}
 	}

@@ -32,8 +32,8 @@ type keyView struct {
 	IsEnded bool // expired or revoked
 }
 
-func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
-	z, out := zone(r), keyView{k, k.HasEnded(p.DB.Now())}
+func (h *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
+	z, out := zone(r), keyView{k, k.HasEnded(h.DB.Now())}
 	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = inZone(k.CreatedAt, z), inZone(k.ExpiresAt, z),
 		inZone(k.RevokedAt, z), inZone(k.UsedAt, z)
 	return out
@@ -61,36 +61,36 @@ func pagerOf(first, next string) *pager {
 
 // pageOf returns a page of keys or connections and its pager. If there is a next page, lines must contain one item
 // more than fits on the page.
-func pageOf(lines []team.ListedKey, before int64, address string) ([]team.ListedKey, *pager) {
+func pageOf(lines []team.ListedKey, before int64, path string) ([]team.ListedKey, *pager) {
 	first, next := "", ""
 	if before > 0 {
-		first = address
+		first = path
 	}
 	if len(lines) > keysPerPage {
 		lines = lines[:keysPerPage]
-		next = address + "?before=" + strconv.FormatInt(lines[keysPerPage-1].ID, 10)
+		next = path + "?before=" + strconv.FormatInt(lines[keysPerPage-1].ID, 10)
 	}
 	return lines, pagerOf(first, next)
 }
 
-func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	lines, err := p.Teams.ListKeys(r.Context(), teamID(r), before, keysPerPage+1)
+	lines, err := h.Teams.ListKeys(r.Context(), teamID(r), before, keysPerPage+1)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out := keysView{Root: p.PublicURL}
-	if out.Gates, err = p.Teams.KeyGates(r.Context(), teamID(r)); err != nil {
-		p.ShowError(w, r, err)
+	out := keysView{Root: h.PublicURL}
+	if out.Gates, err = h.Teams.KeyGates(r.Context(), teamID(r)); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	out.Off, out.Gates.Off = out.Gates.Off, false // the page has the switch
 	lines, out.Pages = pageOf(lines, before, "/settings/keys")
 	for _, k := range lines {
-		out.Keys = append(out.Keys, p.viewOf(r, k))
+		out.Keys = append(out.Keys, h.viewOf(r, k))
 	}
-	p.Show(w, r, http.StatusOK, pages["keys"], "API keys", out)
+	h.Show(w, r, http.StatusOK, pages["keys"], "API keys", out)
 }
 
 // keyForm is the form for a new API key, with the entered values.
@@ -109,22 +109,22 @@ func keyFormOf(form url.Values) keyForm {
 	}
 }
 
-func (p *Handlers) newKeyPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) newKeyPage(w http.ResponseWriter, r *http.Request) {
 	form := keyForm{Level: string(access.ReadOnly)}
-	if typed := p.SavedForm(r); typed != nil {
+	if typed := h.SavedForm(r); typed != nil {
 		form = keyFormOf(typed)
 	}
-	p.showKeyForm(w, r, http.StatusOK, form)
+	h.showKeyForm(w, r, http.StatusOK, form)
 }
 
-func (p *Handlers) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
+func (h *Handlers) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
 	f.Levels = access.Levels()
 	var err error
-	if f.Gates, err = p.Teams.KeyGates(r.Context(), teamID(r)); err != nil {
-		p.ShowError(w, r, err)
+	if f.Gates, err = h.Teams.KeyGates(r.Context(), teamID(r)); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["keynew"], "New API key", f)
+	h.Show(w, r, status, pages["keynew"], "New API key", f)
 }
 
 // createdKeyView is the only page that shows the value of an API key.
@@ -136,25 +136,25 @@ type createdKeyView struct {
 
 // addKey creates an API key and shows its value, which is never shown again. Reloading the page does not create
 // another key.
-func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	form := keyFormOf(r.PostForm)
-	key, value, err := p.makeKey(r, form)
+	key, value, err := h.makeKey(r, form)
 	if err != nil {
 		var ok bool
-		if form.fieldError, ok = p.formError(w, r, err); ok {
-			p.showKeyForm(w, r, shell.StatusOf(err), form)
+		if form.fieldError, ok = h.formError(w, r, err); ok {
+			h.showKeyForm(w, r, shell.StatusOf(err), form)
 		}
 		return
 	}
 	key.ExpiresAt = inZone(key.ExpiresAt, zone(r))
-	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", createdKeyView{key, value, p.PublicURL})
+	h.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", createdKeyView{key, value, h.PublicURL})
 }
 
-func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, error) {
-	limit, err := creditsIn(form.Limit)
+func (h *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, error) {
+	limit, err := parseCredits(form.Limit)
 	if err != nil {
 		return team.Key{}, "", err
 	}
@@ -162,7 +162,7 @@ func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, err
 	if err != nil {
 		return team.Key{}, "", err
 	}
-	return p.admin(r).
+	return h.admin(r).
 		AddKey(r.Context(),
 			team.NewKey{Name: form.Name, Level: access.Level(form.Level), Expires: expiresAt, DailyCredits: limit},
 			r.PostForm.Get("once"))
@@ -195,36 +195,36 @@ type keyPageView struct {
 
 // keyPage shows an API key to owners and admins. If it belongs to another of the person's teams, it switches to that
 // team first.
-func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
-	_, err := p.keyIn(r)
+func (h *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
+	_, err := h.pathKey(r)
 	switch {
 	case err != nil:
-		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		h.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 			id, err := shell.PathID(r, "key")
 			if err != nil {
 				return 0, err
 			}
-			return p.Teams.FindKeyTeam(ctx, id, teams)
+			return h.Teams.FindKeyTeam(ctx, id, teams)
 		})
 	case !shell.VisitorOf(r.Context()).Is(shell.Managers):
-		p.Forbid(w, r, shell.Managers)
+		h.Forbid(w, r, shell.Managers)
 	default:
-		typed := p.SavedForm(r)
+		typed := h.SavedForm(r)
 		view := keyPageView{Limit: typed.Get("daily_credits"), restored: typed != nil}
 		view.Level, view.NewName = access.Level(typed.Get("level")), typed.Get("name")
-		p.showKey(w, r, http.StatusOK, view)
+		h.showKey(w, r, http.StatusOK, view)
 	}
 }
 
 // showKey shows the API key whose ID is in the path. input holds the rejected or restored input.
-func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, input keyPageView) {
-	k, err := p.keyIn(r)
+func (h *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, input keyPageView) {
+	k, err := h.pathKey(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	out := keyPageView{
-		fieldError: input.fieldError, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: input.Limit, NewName: k.Name,
+		fieldError: input.fieldError, keyView: h.viewOf(r, k), Levels: access.Levels(), Limit: input.Limit, NewName: k.Name,
 	}
 	if out.Error == "" && !input.restored && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
@@ -232,46 +232,46 @@ func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, i
 	if input.Level != "" {
 		out.Level, out.NewName = input.Level, input.NewName
 	}
-	p.Show(w, r, status, pages["key"], "API key", out)
+	h.Show(w, r, status, pages["key"], "API key", out)
 }
 
-func (p *Handlers) keyIn(r *http.Request) (team.ListedKey, error) {
+func (h *Handlers) pathKey(r *http.Request) (team.ListedKey, error) {
 	id, err := shell.PathID(r, "key")
 	if err != nil {
 		return team.ListedKey{}, err
 	}
-	return p.Teams.ListedKey(r.Context(), teamID(r), id)
+	return h.Teams.ListedKey(r.Context(), teamID(r), id)
 }
 
-func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	level, typed := access.Level(r.PostForm.Get("level")), strings.TrimSpace(r.PostForm.Get("daily_credits"))
+	level, limitText := access.Level(r.PostForm.Get("level")), strings.TrimSpace(r.PostForm.Get("daily_credits"))
 	id, err := shell.PathID(r, "key")
 	var limit *int64
 	if err == nil {
-		limit, err = creditsIn(typed)
+		limit, err = parseCredits(limitText)
 	}
 	if err == nil {
 		credits := int64(plan.Unlimited)
 		if limit != nil {
 			credits = *limit
 		}
-		err = p.admin(r).ChangeKey(r.Context(), id, level, credits)
+		err = h.admin(r).ChangeKey(r.Context(), id, level, credits)
 	}
 	if err == nil && r.PostForm.Has("name") {
-		err = p.admin(r).RenameKey(r.Context(), id, strings.TrimSpace(r.PostForm.Get("name")))
+		err = h.admin(r).RenameKey(r.Context(), id, strings.TrimSpace(r.PostForm.Get("name")))
 	}
 	if err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			view := keyPageView{fieldError: formErr, Limit: typed}
+		if formErr, ok := h.formError(w, r, err); ok {
+			view := keyPageView{fieldError: formErr, Limit: limitText}
 			view.Level, view.NewName = level, r.PostForm.Get("name")
-			p.showKey(w, r, shell.StatusOf(err), view)
+			h.showKey(w, r, shell.StatusOf(err), view)
 		}
 		return
 	}
-	p.finish(w, r, "The key was saved. Changes take effect within a second.", r.URL.Path)
+	h.finish(w, r, "The key was saved. Changes take effect within a second.", r.URL.Path)
 }
 
 // revokeView is the page that shows the consequences of revoking an API key or disconnecting an assistant.
@@ -281,22 +281,22 @@ type revokeView struct {
 	Tracked []report.TrackedReport
 }
 
-func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request) {
-	k, err := p.keyIn(r)
+func (h *Handlers) revokePage(w http.ResponseWriter, r *http.Request) {
+	k, err := h.pathKey(r)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	out := revokeView{keyView: p.viewOf(r, k)}
-	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), teamID(r), k.ID); err != nil {
-		p.ShowError(w, r, err)
+	out := revokeView{keyView: h.viewOf(r, k)}
+	if out.Tracked, err = h.Reports.TrackedByKey(r.Context(), teamID(r), k.ID); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["keyrevoke"], "Revoke an API key", out)
+	h.Show(w, r, http.StatusOK, pages["keyrevoke"], "Revoke an API key", out)
 }
 
-func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
-	p.endKeyOrConnection(w, r, revocation{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works.",
+func (h *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
+	h.endKeyOrConnection(w, r, revocation{h.pathKey, team.Admin.RevokeKey, "The key was revoked and no longer works.",
 		"/settings/keys"})
 }
 
@@ -311,40 +311,40 @@ type revocation struct {
 // endKeyOrConnection ends an API key or connection. For the selected reports, it turns off tracking that the key turned
 // on. It ends the key first, so that the key cannot turn tracking on again. Tracking can also be turned off after the
 // key has ended.
-func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e revocation) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, rev revocation) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	k, err := e.find(r)
+	k, err := rev.find(r)
 	selected, messages := r.PostForm["tracking"], []string(nil)
 	if err == nil && (k.RevokedAt.IsZero() || len(selected) == 0) {
-		err, messages = e.end(p.admin(r), r.Context(), k.ID), []string{p.T(r, e.message)}
+		err, messages = rev.end(h.admin(r), r.Context(), k.ID), []string{h.T(r, rev.message)}
 	}
 	endedCount := 0
 	if err == nil && len(selected) > 0 {
-		endedCount, err = p.endTrackings(r, k.ID, selected)
+		endedCount, err = h.endTrackings(r, k.ID, selected)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	if endedCount > 0 {
-		messages = append(messages, p.Language(r).N(endedCount,
+		messages = append(messages, h.Language(r).N(endedCount,
 			"Tracking of %d report was turned off and will not be charged again.",
 			"Tracking of %d reports was turned off and will not be charged again."))
 	}
-	p.FlashText(r, strings.Join(messages, " "))
-	shell.Redirect(w, r, e.next)
+	h.FlashText(r, strings.Join(messages, " "))
+	shell.Redirect(w, r, rev.next)
 }
 
 // endTrackings turns off tracking of the selected reports, if a key turned it on, even while spending is paused. It
 // returns the number of reports.
-func (p *Handlers) endTrackings(r *http.Request, key int64, selected []string) (int, error) {
-	tracked, err := p.Reports.TrackedByKey(r.Context(), teamID(r), key)
+func (h *Handlers) endTrackings(r *http.Request, key int64, selected []string) (int, error) {
+	tracked, err := h.Reports.TrackedByKey(r.Context(), teamID(r), key)
 	if err != nil {
 		return 0, err
 	}
-	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r))
+	actor, err := h.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r))
 	if err != nil {
 		return 0, err
 	}
@@ -354,6 +354,6 @@ func (p *Handlers) endTrackings(r *http.Request, key int64, selected []string) (
 			refs = append(refs, report.Ref{Type: t.Kind, ID: t.ID})
 		}
 	}
-	return p.Reports.DisableTracking(r.Context(),
-		operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, refs...)
+	return h.Reports.DisableTracking(r.Context(),
+		operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: h.DB.Now()}, refs...)
 }

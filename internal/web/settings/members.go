@@ -46,18 +46,18 @@ func (v membersView) Full() bool {
 	return v.Limit != plan.Unlimited && v.Seats.Total() >= v.Limit
 }
 
-func (p *Handlers) membersPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) membersPage(w http.ResponseWriter, r *http.Request) {
 	view := membersView{Role: access.Editor}
-	if typed := p.SavedForm(r); typed != nil {
+	if typed := h.SavedForm(r); typed != nil {
 		view.Email, view.Role = typed.Get("email"), access.Role(typed.Get("role"))
 	}
-	p.showMembers(w, r, http.StatusOK, view)
+	h.showMembers(w, r, http.StatusOK, view)
 }
 
-func (p *Handlers) showMembers(w http.ResponseWriter, r *http.Request, status int, view membersView) {
+func (h *Handlers) showMembers(w http.ResponseWriter, r *http.Request, status int, view membersView) {
 	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
-	if err := p.fillMembers(r, &view, after); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.fillMembers(r, &view, after); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	first, next := "", ""
@@ -69,37 +69,37 @@ func (p *Handlers) showMembers(w http.ResponseWriter, r *http.Request, status in
 		next = "/settings/members?after=" + strconv.FormatInt(view.Members[membersPerPage-1].PersonID, 10)
 	}
 	view.Pages = pagerOf(first, next)
-	p.Show(w, r, status, pages["members"], "Members", view)
+	h.Show(w, r, status, pages["members"], "Members", view)
 }
 
-func (p *Handlers) fillMembers(r *http.Request, view *membersView, after int64) error {
+func (h *Handlers) fillMembers(r *http.Request, view *membersView, after int64) error {
 	ctx := r.Context()
 	var err error
-	if view.Members, err = p.Teams.MemberPage(ctx, teamID(r), after, membersPerPage+1); err != nil {
+	if view.Members, err = h.Teams.MemberPage(ctx, teamID(r), after, membersPerPage+1); err != nil {
 		return err
 	}
-	if view.Factors, err = p.Teams.MemberFactors(ctx, teamID(r), after, membersPerPage+1); err != nil {
+	if view.Factors, err = h.Teams.MemberFactors(ctx, teamID(r), after, membersPerPage+1); err != nil {
 		return err
 	}
-	view.Directory, view.Required = p.DirectoryOnly, shell.VisitorOf(ctx).Team.SecondFactor
-	if view.Invitations, err = p.Teams.Invitations(ctx, teamID(r)); err != nil {
+	view.Directory, view.Required = h.DirectoryOnly, shell.VisitorOf(ctx).Team.SecondFactor
+	if view.Invitations, err = h.Teams.Invitations(ctx, teamID(r)); err != nil {
 		return err
 	}
 	for i := range view.Invitations {
 		view.Invitations[i].ExpiresAt = inZone(view.Invitations[i].ExpiresAt, zone(r))
 	}
-	if view.Waiting, err = p.Teams.PendingMembers(ctx, teamID(r)); err != nil {
+	if view.Waiting, err = h.Teams.PendingMembers(ctx, teamID(r)); err != nil {
 		return err
 	}
 	for i := range view.Waiting {
-		wait := &view.Waiting[i]
-		wait.Since, wait.AccountCreatedAt = inZone(wait.Since, zone(r)), inZone(wait.AccountCreatedAt, zone(r))
+		pending := &view.Waiting[i]
+		pending.Since, pending.AccountCreatedAt = inZone(pending.Since, zone(r)), inZone(pending.AccountCreatedAt, zone(r))
 	}
-	if view.Seats, err = p.Teams.Seats(ctx, teamID(r)); err != nil {
+	if view.Seats, err = h.Teams.Seats(ctx, teamID(r)); err != nil {
 		return err
 	}
-	view.Mails = p.LinkMailer.Enabled()
-	plan, err := p.Teams.Plan(ctx, teamID(r))
+	view.Mails = h.LinkMailer.Enabled()
+	plan, err := h.Teams.Plan(ctx, teamID(r))
 	view.Limit, view.Roles = plan.Seats, roles()
 	return err
 }
@@ -116,19 +116,19 @@ type memberView struct {
 	Fixed     bool // the owner or the visitor, whose role cannot be changed
 }
 
-func (p *Handlers) memberPage(w http.ResponseWriter, r *http.Request) {
-	p.showMember(w, r, http.StatusOK, "member", fieldError{})
+func (h *Handlers) memberPage(w http.ResponseWriter, r *http.Request) {
+	h.showMember(w, r, http.StatusOK, "member", fieldError{})
 }
 
 // showMember shows a page about the member whose ID is in the path.
-func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, formErr fieldError) {
+func (h *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int, page string, formErr fieldError) {
 	id, err := shell.PathID(r, "person")
 	var m team.Member
 	if err == nil {
-		m, err = p.Teams.Member(r.Context(), teamID(r), id)
+		m, err = h.Teams.Member(r.Context(), teamID(r), id)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	fixed := m.Role == access.Owner || m.PersonID == shell.VisitorOf(r.Context()).ID
@@ -136,74 +136,74 @@ func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int
 		shell.Redirect(w, r, memberPath(m.PersonID))
 		return
 	}
-	view := memberView{fieldError: formErr, Member: m, Directory: p.DirectoryOnly, Roles: roles(), Fixed: fixed}
-	if err := p.fillMember(r, &view); err != nil {
-		p.ShowError(w, r, err)
+	view := memberView{fieldError: formErr, Member: m, Directory: h.DirectoryOnly, Roles: roles(), Fixed: fixed}
+	if err := h.fillMember(r, &view); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, status, pages[page], m.Name, view)
+	h.ShowTitled(w, r, status, pages[page], m.Name, view)
 }
 
-func (p *Handlers) fillMember(r *http.Request, view *memberView) error {
-	factors, err := p.Teams.MemberFactors(r.Context(), teamID(r), view.PersonID-1, 1)
+func (h *Handlers) fillMember(r *http.Request, view *memberView) error {
+	factors, err := h.Teams.MemberFactors(r.Context(), teamID(r), view.PersonID-1, 1)
 	if err != nil {
 		return err
 	}
 	view.Factors = factors[view.PersonID]
-	view.Activity, err = teammembers.ActivityOf(r.Context(), p.DB, teamID(r), view.PersonID)
+	view.Activity, err = teammembers.ReadActivity(r.Context(), h.DB, teamID(r), view.PersonID)
 	view.JoinedAt, view.ActiveAt = inZone(view.JoinedAt, zone(r)), inZone(view.ActiveAt, zone(r))
 	return err
 }
 
 func memberPath(person int64) string { return "/settings/members/" + strconv.FormatInt(person, 10) }
 
-func (p *Handlers) changeRole(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) changeRole(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	p.onMember(w, r, "member", memberPathOf(r), "The role was changed.", func(h team.Admin, person int64) error {
-		return h.SetRole(r.Context(), person, access.Role(r.PostForm.Get("role")))
+	h.withMember(w, r, "member", memberPathOf(r), "The role was changed.", func(admin team.Admin, person int64) error {
+		return admin.SetRole(r.Context(), person, access.Role(r.PostForm.Get("role")))
 	})
 }
 
 func memberPathOf(r *http.Request) string { return "/settings/members/" + r.PathValue("person") }
 
-// onMember calls do with the ID of the member in the path and redirects to next. Errors are shown on the page about
+// withMember calls do with the ID of the member in the path and redirects to next. Errors are shown on the page about
 // the member.
-func (p *Handlers) onMember(
-	w http.ResponseWriter, r *http.Request, page, next string, message locale.Key, do func(team.Admin, int64) error,
+func (h *Handlers) withMember(
+	w http.ResponseWriter, r *http.Request, page, next string, message locale.Key, fn func(team.Admin, int64) error,
 ) {
 	id, err := shell.PathID(r, "person")
 	if err == nil {
-		err = do(p.admin(r), id)
+		err = fn(h.admin(r), id)
 	}
 	if err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showMember(w, r, shell.StatusOf(err), page, formErr)
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showMember(w, r, shell.StatusOf(err), page, formErr)
 		}
 		return
 	}
-	p.finish(w, r, message, next)
+	h.finish(w, r, message, next)
 }
 
-func (p *Handlers) removePage(w http.ResponseWriter, r *http.Request) {
-	p.showMember(w, r, http.StatusOK, "memberremove", fieldError{})
+func (h *Handlers) removePage(w http.ResponseWriter, r *http.Request) {
+	h.showMember(w, r, http.StatusOK, "memberremove", fieldError{})
 }
 
-func (p *Handlers) removeMember(w http.ResponseWriter, r *http.Request) {
-	p.onMember(w, r, "member", "/settings/members",
-		"The person is no longer a member.", func(h team.Admin, person int64) error {
-			return h.Remove(r.Context(), person)
+func (h *Handlers) removeMember(w http.ResponseWriter, r *http.Request) {
+	h.withMember(w, r, "member", "/settings/members",
+		"The person is no longer a member.", func(admin team.Admin, person int64) error {
+			return admin.Remove(r.Context(), person)
 		})
 }
 
-func (p *Handlers) transferPage(w http.ResponseWriter, r *http.Request) {
-	p.showMember(w, r, http.StatusOK, "transfer", fieldError{})
+func (h *Handlers) transferPage(w http.ResponseWriter, r *http.Request) {
+	h.showMember(w, r, http.StatusOK, "transfer", fieldError{})
 }
 
-func (p *Handlers) transfer(w http.ResponseWriter, r *http.Request) {
-	p.onMember(w, r, "member", "/settings/members",
-		"Ownership was transferred. You are now an admin.", func(h team.Admin, person int64) error {
-			return h.TransferOwnership(r.Context(), person)
+func (h *Handlers) transfer(w http.ResponseWriter, r *http.Request) {
+	h.withMember(w, r, "member", "/settings/members",
+		"Ownership was transferred. You are now an admin.", func(admin team.Admin, person int64) error {
+			return admin.TransferOwnership(r.Context(), person)
 		})
 }

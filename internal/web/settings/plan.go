@@ -24,78 +24,78 @@ type planView struct {
 	Allowances []allowance
 }
 
-func (p *Handlers) planPage(w http.ResponseWriter, r *http.Request) {
-	limits, err := p.Teams.Plan(r.Context(), teamID(r))
+func (h *Handlers) planPage(w http.ResponseWriter, r *http.Request) {
+	limits, err := h.Teams.Plan(r.Context(), teamID(r))
 	out := planView{Plan: limits}
 	if err == nil {
-		out.Allowances, err = p.allowances(r, limits)
+		out.Allowances, err = h.allowances(r, limits)
 	}
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["plan"], "Plan and limits", out)
+	h.Show(w, r, http.StatusOK, pages["plan"], "Plan and limits", out)
 }
 
 // limitUsage describes how the use of a limit is counted and shown.
 type limitUsage struct {
-	name  string
-	limit int64
-	used  func(ctx context.Context, team int64) (int64, error)
-	write func(any) string
-	note  string
+	name      string
+	limit     int64
+	countUsed func(ctx context.Context, team int64) (int64, error)
+	format    func(any) string
+	note      string
 }
 
-func (p *Handlers) limitUsages(r *http.Request, limits plan.Plan) []limitUsage {
-	l, month := p.Language(r), p.DB.Now().In(zone(r))
+func (h *Handlers) limitUsages(r *http.Request, limits plan.Plan) []limitUsage {
+	l, month := h.Language(r), h.DB.Now().In(zone(r))
 	size := func(n any) string { return l.Bytes(n.(int64)) } //nolint:forcetypeassert // always a number of bytes
 	return []limitUsage{
 		{
-			l.T("Social accounts"), limits.SocialAccounts, p.Accounts.CountUsed, l.Count,
+			l.T("Social accounts"), limits.SocialAccounts, h.Accounts.CountUsed, l.Count,
 			l.T("Includes accounts with a lost connection."),
 		},
 		{l.T("Posts in %s", l.Format(month, locale.Month)), limits.PostsPerMonth,
 			func(ctx context.Context, team int64) (int64, error) {
-				return postlist.CountInMonth(ctx, p.DB, team, month)
+				return postlist.CountInMonth(ctx, h.DB, team, month)
 			},
-			func(n any) string { return posts(l, n) },
+			func(n any) string { return formatPostCount(l, n) },
 			l.T("Published and scheduled this month. A month begins at midnight in the team’s time zone.")},
-		{l.T("Seats"), limits.Seats, p.seatsUsed, l.Count, l.T("Members and open invitations.")},
-		{l.T("Media library"), limits.StorageBytes, p.Media.UsedBytes, size, ""},
-		{l.T("Hashtag lists"), limits.HashtagLists, p.Lists.Count, l.Count, ""},
-		{l.T("Tracked reports"), limits.TrackedReports, p.Reports.CountTracked, l.Count,
+		{l.T("Seats"), limits.Seats, h.seatsUsed, l.Count, l.T("Members and open invitations.")},
+		{l.T("Media library"), limits.StorageBytes, h.Media.UsedBytes, size, ""},
+		{l.T("Hashtag lists"), limits.HashtagLists, h.Lists.Count, l.Count, ""},
+		{l.T("Tracked reports"), limits.TrackedReports, h.Reports.CountTracked, l.Count,
 			l.T("Reports that are refreshed automatically.")},
 	}
 }
 
-// posts formats a number of posts, which is counted only up to postlist.MaxUsed.
-func posts(l *locale.Language, n any) string {
+// formatPostCount formats a number of formatPostCount, which is counted only up to postlist.MaxUsed.
+func formatPostCount(l *locale.Language, n any) string {
 	if n == int64(postlist.MaxUsed+1) {
 		return l.T("more than %d", postlist.MaxUsed)
 	}
 	return l.Count(n)
 }
 
-func (p *Handlers) seatsUsed(ctx context.Context, team int64) (int64, error) {
-	seats, err := p.Teams.Seats(ctx, team)
+func (h *Handlers) seatsUsed(ctx context.Context, team int64) (int64, error) {
+	seats, err := h.Teams.Seats(ctx, team)
 	return seats.Total(), err
 }
 
-func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {
-	l := p.Language(r)
+func (h *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {
+	l := h.Language(r)
 	var out []allowance
-	for _, c := range p.limitUsages(r, limits) {
-		usage, err := c.used(r.Context(), teamID(r))
+	for _, c := range h.limitUsages(r, limits) {
+		usage, err := c.countUsed(r.Context(), teamID(r))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out,
 			allowance{
-				c.name, c.write(usage), limitOf(l, c.limit, c.write), c.note, percent(usage, c.limit),
+				c.name, c.format(usage), formatLimit(l, c.limit, c.format), c.note, percent(usage, c.limit),
 				c.limit != plan.Unlimited && usage >= c.limit, c.limit == plan.Unlimited,
 			})
 	}
-	calls, err := p.freeCalls(r, limits)
+	calls, err := h.freeCalls(r, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 		return l.N(n, "%d day", "%d days")
 	}
 	return append(out, calls,
-		allowance{Name: l.T("Analytics are kept for"), Limit: limitOf(l, limits.AnalyticsRetentionDays, days), Percent: -1},
-		allowance{Name: l.T("Reports compared at once"), Limit: limitOf(l, limits.ProfilesComparable, l.Count), Percent: -1},
-		allowance{Name: l.T("Hashtags per list"), Limit: limitOf(l, limits.HashtagsPerList, l.Count), Percent: -1}), nil
+		allowance{Name: l.T("Analytics are kept for"), Limit: formatLimit(l, limits.AnalyticsRetentionDays, days), Percent: -1},
+		allowance{Name: l.T("Reports compared at once"), Limit: formatLimit(l, limits.ProfilesComparable, l.Count), Percent: -1},
+		allowance{Name: l.T("Hashtags per list"), Limit: formatLimit(l, limits.HashtagsPerList, l.Count), Percent: -1}), nil
 }
 
 // percent returns the used percentage of a limit. It returns at least 1 if anything is used, and -1 if there is no
@@ -120,7 +120,7 @@ func percent(used, limit int64) int64 {
 	return min(100, max(used*100/limit, min(used, 1)))
 }
 
-func limitOf(l *locale.Language, n int64, write func(any) string) string {
+func formatLimit(l *locale.Language, n int64, write func(any) string) string {
 	switch n {
 	case plan.Unlimited:
 		return l.T("Unlimited")
@@ -131,22 +131,22 @@ func limitOf(l *locale.Language, n int64, write func(any) string) string {
 }
 
 // freeCalls returns the allowance of free calls, with the number of calls that keys and assistants made today.
-func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
-	l := p.Language(r)
+func (h *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
+	l := h.Language(r)
 	out := allowance{
-		Name: l.T("Free API calls today"), Limit: limitOf(l, limits.FreeCallsPerDay, l.Count),
+		Name: l.T("Free API calls today"), Limit: formatLimit(l, limits.FreeCallsPerDay, l.Count),
 		Note:    l.T("API calls that don’t use credits. The count resets at midnight in the team’s time zone."),
 		Percent: -1,
 	}
 	if limits.FreeCallsPerDay <= 0 {
 		return out, nil
 	}
-	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r))
+	actor, err := h.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, teamID(r))
 	if err != nil {
 		return out, err
 	}
 	actor.Daily.FreeCalls = limits.FreeCallsPerDay // the app itself has no such limit
-	left, err := p.Calls.Remaining(r.Context(), actor)
+	left, err := h.Calls.Remaining(r.Context(), actor)
 	used := limits.FreeCallsPerDay - left
 	out.Used, out.Full, out.Percent = l.Count(used), left == 0, percent(used, limits.FreeCallsPerDay)
 	return out, err

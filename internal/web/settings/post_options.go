@@ -34,11 +34,11 @@ func newTikTokForm(o network.Options, hasTikTok bool) tikTokForm {
 	return f
 }
 
-func tikTokFromForm(form url.Values) tikTokForm {
-	is := func(name string) bool { return form.Get(name) == "yes" }
+func parseTikTokForm(form url.Values) tikTokForm {
+	isChecked := func(name string) bool { return form.Get(name) == "yes" }
 	f := tikTokForm{Shown: true, Mode: form.Get("tiktok-mode"), Options: network.TikTokOptions{
-		PrivacyLevel: form.Get("tiktok-privacy"), AllowComment: is("tiktok-comment"), AllowDuet: is("tiktok-duet"),
-		AllowStitch: is("tiktok-stitch"), MusicUsageConfirmed: is("tiktok-music"),
+		PrivacyLevel: form.Get("tiktok-privacy"), AllowComment: isChecked("tiktok-comment"), AllowDuet: isChecked("tiktok-duet"),
+		AllowStitch: isChecked("tiktok-stitch"), MusicUsageConfirmed: isChecked("tiktok-music"),
 	}}
 	return f
 }
@@ -61,27 +61,27 @@ func (f tikTokForm) options() (network.Options, error) {
 }
 
 // changeTikTok sets the team's default TikTok options.
-func (p *Handlers) changeTikTok(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) changeTikTok(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
-	form := tikTokFromForm(r.PostForm)
+	form := parseTikTokForm(r.PostForm)
 	o, err := form.options()
 	if err == nil {
-		err = p.admin(r).SetPostOptions(r.Context(), o)
+		err = h.admin(r).SetPostOptions(r.Context(), o)
 	}
 	if err == nil {
-		p.finish(w, r, "Saved.", tikTokDefaultPath)
+		h.finish(w, r, "Saved.", tikTokDefaultPath)
 		return
 	}
 	var ok bool
-	if form.fieldError, ok = p.formError(w, r, err); !ok {
+	if form.fieldError, ok = h.formError(w, r, err); !ok {
 		return
 	}
-	profile, failed := p.Teams.Profile(r.Context(), teamID(r))
-	if failed != nil {
-		p.ShowError(w, r, failed)
+	profile, profileErr := h.Teams.Profile(r.Context(), teamID(r))
+	if profileErr != nil {
+		h.ShowError(w, r, profileErr)
 		return
 	}
-	p.showTeam(w, r, shell.StatusOf(err), teamForm{Profile: profile, TikTok: form})
+	h.showTeam(w, r, shell.StatusOf(err), teamForm{Profile: profile, TikTok: form})
 }

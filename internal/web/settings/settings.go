@@ -56,70 +56,70 @@ type Handlers struct {
 func New(sh *shell.Shell, s Services) *Handlers { return &Handlers{sh, s} }
 
 // Routes returns the routes of the pages.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /settings", Audience: shell.Members, Handler: p.overview},
-		{Pattern: "GET /settings/keys", Audience: shell.Managers, Handler: p.keysPage, SkipsSlot: true},
-		{Pattern: "GET /settings/keys/new", Audience: shell.Owners, Handler: p.newKeyPage},
-		{Pattern: "POST /settings/keys", Audience: shell.Owners, Handler: p.addKey, RequiresRecentAuth: true,
+		{Pattern: "GET /settings", Audience: shell.Members, Handler: h.overview},
+		{Pattern: "GET /settings/keys", Audience: shell.Managers, Handler: h.keysPage, SkipsSlot: true},
+		{Pattern: "GET /settings/keys/new", Audience: shell.Owners, Handler: h.newKeyPage},
+		{Pattern: "POST /settings/keys", Audience: shell.Owners, Handler: h.addKey, RequiresRecentAuth: true,
 			RestoresForm: true,
 			Page:         "/settings/keys/new"},
-		{Pattern: "GET /settings/keys/{key}", Audience: shell.Members, Handler: p.keyPage, SkipsSlot: true},
-		{Pattern: "POST /settings/keys/{key}", Audience: shell.Owners, Handler: p.changeKey, RequiresRecentAuth: true,
+		{Pattern: "GET /settings/keys/{key}", Audience: shell.Members, Handler: h.keyPage, SkipsSlot: true},
+		{Pattern: "POST /settings/keys/{key}", Audience: shell.Owners, Handler: h.changeKey, RequiresRecentAuth: true,
 			RestoresForm: true},
-		{Pattern: "GET /settings/keys/{key}/revoke", Audience: shell.Owners, Handler: p.revokePage, SkipsSlot: true},
-		{Pattern: "POST /settings/keys/{key}/revoke", Audience: shell.Owners, Handler: p.revokeKey, SkipsSlot: true},
-		{Pattern: "GET /settings/assistants", Audience: shell.Members, Handler: p.assistantsPage, SkipsSlot: true},
-		{Pattern: "GET /settings/assistants/{connection}", Audience: shell.Members, Handler: p.assistantPage, SkipsSlot: true},
-		{Pattern: "POST /settings/assistants/{connection}", Audience: shell.Owners, Handler: p.limitAssistant,
+		{Pattern: "GET /settings/keys/{key}/revoke", Audience: shell.Owners, Handler: h.revokePage, SkipsSlot: true},
+		{Pattern: "POST /settings/keys/{key}/revoke", Audience: shell.Owners, Handler: h.revokeKey, SkipsSlot: true},
+		{Pattern: "GET /settings/assistants", Audience: shell.Members, Handler: h.assistantsPage, SkipsSlot: true},
+		{Pattern: "GET /settings/assistants/{connection}", Audience: shell.Members, Handler: h.assistantPage, SkipsSlot: true},
+		{Pattern: "POST /settings/assistants/{connection}", Audience: shell.Owners, Handler: h.limitAssistant,
 			RequiresRecentAuth: true,
 			RestoresForm:       true},
-		{Pattern: "GET /settings/assistants/{connection}/end", Audience: shell.Members, Handler: p.endAssistantPage,
+		{Pattern: "GET /settings/assistants/{connection}/end", Audience: shell.Members, Handler: h.endAssistantPage,
 			SkipsSlot: true},
-		{Pattern: "POST /settings/assistants/{connection}/end", Audience: shell.Members, Handler: p.endAssistant,
+		{Pattern: "POST /settings/assistants/{connection}/end", Audience: shell.Members, Handler: h.endAssistant,
 			SkipsSlot: true},
-		{Pattern: "GET /settings/access", Audience: shell.Managers, Handler: p.accessPage, SkipsSlot: true},
-		{Pattern: "POST /settings/access", Audience: shell.Owners, Handler: p.switchAccess, SkipsSlot: true},
-		{Pattern: "GET /settings/team", Audience: shell.Members, Handler: p.teamPage},
-		{Pattern: "POST /settings/team", Audience: shell.Managers, Handler: p.changeTeam, RestoresForm: true},
-		{Pattern: "POST /settings/team/tiktok", Audience: shell.Managers, Handler: p.changeTikTok},
-		{Pattern: "POST /settings/team/second-factor", Audience: shell.Owners, Handler: p.requireFactor,
+		{Pattern: "GET /settings/access", Audience: shell.Managers, Handler: h.accessPage, SkipsSlot: true},
+		{Pattern: "POST /settings/access", Audience: shell.Owners, Handler: h.switchAccess, SkipsSlot: true},
+		{Pattern: "GET /settings/team", Audience: shell.Members, Handler: h.teamPage},
+		{Pattern: "POST /settings/team", Audience: shell.Managers, Handler: h.changeTeam, RestoresForm: true},
+		{Pattern: "POST /settings/team/tiktok", Audience: shell.Managers, Handler: h.changeTikTok},
+		{Pattern: "POST /settings/team/second-factor", Audience: shell.Owners, Handler: h.requireFactor,
 			RequiresRecentAuth: true},
-		{Pattern: "GET /settings/members", Audience: shell.Managers, Handler: p.membersPage},
-		{Pattern: "GET /settings/members/{person}", Audience: shell.Managers, Handler: p.memberPage},
-		{Pattern: "POST /settings/members/{person}", Audience: shell.Managers, Handler: p.changeRole, RequiresRecentAuth: true},
-		{Pattern: "GET /settings/members/{person}/remove", Audience: shell.Managers, Handler: p.removePage},
-		{Pattern: "POST /settings/members/{person}/remove", Audience: shell.Managers, Handler: p.removeMember,
+		{Pattern: "GET /settings/members", Audience: shell.Managers, Handler: h.membersPage},
+		{Pattern: "GET /settings/members/{person}", Audience: shell.Managers, Handler: h.memberPage},
+		{Pattern: "POST /settings/members/{person}", Audience: shell.Managers, Handler: h.changeRole, RequiresRecentAuth: true},
+		{Pattern: "GET /settings/members/{person}/remove", Audience: shell.Managers, Handler: h.removePage},
+		{Pattern: "POST /settings/members/{person}/remove", Audience: shell.Managers, Handler: h.removeMember,
 			RequiresRecentAuth: true},
-		{Pattern: "GET /settings/members/{person}/owner", Audience: shell.Owners, Handler: p.transferPage},
-		{Pattern: "POST /settings/members/{person}/owner", Audience: shell.Owners, Handler: p.transfer,
+		{Pattern: "GET /settings/members/{person}/owner", Audience: shell.Owners, Handler: h.transferPage},
+		{Pattern: "POST /settings/members/{person}/owner", Audience: shell.Owners, Handler: h.transfer,
 			RequiresRecentAuth: true},
-		{Pattern: "POST /settings/invitations", Audience: shell.Managers, Handler: p.invite, RequiresRecentAuth: true,
+		{Pattern: "POST /settings/invitations", Audience: shell.Managers, Handler: h.invite, RequiresRecentAuth: true,
 			RestoresForm: true,
 			Page:         "/settings/members"},
-		{Pattern: "POST /settings/invitations/{invitation}/revoke", Audience: shell.Managers, Handler: p.revokeInvitation},
-		{Pattern: "POST /settings/invitations/{invitation}/confirm", Audience: shell.Managers, Handler: p.confirmMember,
+		{Pattern: "POST /settings/invitations/{invitation}/revoke", Audience: shell.Managers, Handler: h.revokeInvitation},
+		{Pattern: "POST /settings/invitations/{invitation}/confirm", Audience: shell.Managers, Handler: h.confirmMember,
 			RequiresRecentAuth: true, Page: "/settings/members"},
-		{Pattern: "POST /settings/invitations/{invitation}/decline", Audience: shell.Managers, Handler: p.declineMember},
-		{Pattern: "GET /settings/plan", Audience: shell.Members, Handler: p.planPage},
-		{Pattern: "GET /settings/credits", Audience: shell.Members, Handler: p.creditsPage},
-		{Pattern: "POST /settings/credits/threshold", Audience: shell.Owners, Handler: p.setThreshold},
-		{Pattern: "POST /settings/credits/limit", Audience: shell.Owners, Handler: p.setLimit,
+		{Pattern: "POST /settings/invitations/{invitation}/decline", Audience: shell.Managers, Handler: h.declineMember},
+		{Pattern: "GET /settings/plan", Audience: shell.Members, Handler: h.planPage},
+		{Pattern: "GET /settings/credits", Audience: shell.Members, Handler: h.creditsPage},
+		{Pattern: "POST /settings/credits/threshold", Audience: shell.Owners, Handler: h.setThreshold},
+		{Pattern: "POST /settings/credits/limit", Audience: shell.Owners, Handler: h.setLimit,
 			RequiresRecentAuth: true, RestoresForm: true, Page: "/settings/credits"},
-		{Pattern: "GET /settings/credits/statement.csv", Audience: shell.Managers, Handler: p.statement, SkipsSlot: true},
-		{Pattern: "GET /settings/audit", Audience: shell.Managers, Handler: p.auditPage},
-		{Pattern: "GET /settings/audit.csv", Audience: shell.Managers, Handler: p.auditFile, SkipsSlot: true},
+		{Pattern: "GET /settings/credits/statement.csv", Audience: shell.Managers, Handler: h.statement, SkipsSlot: true},
+		{Pattern: "GET /settings/audit", Audience: shell.Managers, Handler: h.auditPage},
+		{Pattern: "GET /settings/audit.csv", Audience: shell.Managers, Handler: h.auditFile, SkipsSlot: true},
 	}
 }
 
-func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/settings/team")
 }
 
 // admin returns the visitor's administrative access to the selected team.
-func (p *Handlers) admin(r *http.Request) team.Admin {
+func (h *Handlers) admin(r *http.Request) team.Admin {
 	v := shell.VisitorOf(r.Context())
-	return p.Teams.Admin(v.ID, v.Team.ID)
+	return h.Teams.Admin(v.ID, v.Team.ID)
 }
 
 // teamID returns the ID of the selected team.
@@ -147,24 +147,24 @@ type fieldError struct{ Error, Field string }
 
 // formError returns a client error for display in the form. For a server error or not_found, it writes the error
 // response and returns false.
-func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (fieldError, bool) {
-	f := apierr.FromError(err)
-	if f.IsServerError() || f.Code == apierr.NotFound {
-		p.ShowError(w, r, err)
+func (h *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (fieldError, bool) {
+	apiErr := apierr.FromError(err)
+	if apiErr.IsServerError() || apiErr.Code == apierr.NotFound {
+		h.ShowError(w, r, err)
 		return fieldError{}, false
 	}
-	field, _ := f.Context["argument"].(string)
-	return fieldError{p.Detail(r, err), field}, true
+	field, _ := apiErr.Context["argument"].(string)
+	return fieldError{h.Detail(r, err), field}, true
 }
 
 // finish redirects to next, which shows a confirmation message.
-func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, message locale.Key, next string) {
-	p.Flash(r, message)
+func (h *Handlers) finish(w http.ResponseWriter, r *http.Request, message locale.Key, next string) {
+	h.Flash(r, message)
 	shell.Redirect(w, r, next)
 }
 
-// creditsIn parses a daily limit in credits. It returns nil (no limit) if text is empty.
-func creditsIn(text string) (*int64, error) {
+// parseCredits parses a daily limit in credits. It returns nil (no limit) if text is empty.
+func parseCredits(text string) (*int64, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // nil means no limit
 	}

@@ -13,28 +13,28 @@ import (
 )
 
 // accessPage redirects from the former page of the switch for API and tool access.
-func (p *Handlers) accessPage(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) accessPage(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/settings/keys")
 }
 
-func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	on := r.PostForm.Get("access") == "on"
-	if on && !p.RecentlyAuthenticated(r.Context()) { // turning access off does not require step-up
-		p.StepUp(w, r, "/settings/keys", nil)
+	if on && !h.RecentlyAuthenticated(r.Context()) { // turning access off does not require step-up
+		h.StepUp(w, r, "/settings/keys", nil)
 		return
 	}
-	if err := p.admin(r).SetAccess(r.Context(), on); err != nil {
-		p.ShowError(w, r, err)
+	if err := h.admin(r).SetAccess(r.Context(), on); err != nil {
+		h.ShowError(w, r, err)
 		return
 	}
 	message := locale.Key("API and tool access is off. Keys and assistants do not work until you turn it on again.")
 	if on {
 		message = "API and tool access is on."
 	}
-	p.finish(w, r, message, "/settings/keys")
+	h.finish(w, r, message, "/settings/keys")
 }
 
 // teamForm is the page with the team's profile. Profile holds the stored or the entered values.
@@ -64,9 +64,9 @@ func (f teamForm) LanguageName() locale.Key { return LanguageName(f.Language) }
 
 // LanguageName returns the name of the language with a BCP 47 tag, or "" if forms do not offer it.
 func LanguageName(tag string) locale.Key {
-	for _, one := range languages {
-		if one.Tag == tag {
-			return one.Name
+	for _, l := range languages {
+		if l.Tag == tag {
+			return l.Name
 		}
 	}
 	return ""
@@ -89,42 +89,42 @@ var languages = []ContentLanguage{
 	{"ur", "Urdu"}, {"vi", "Vietnamese"}, {"zh-Hans", "Chinese, simplified"}, {"zh-Hant", "Chinese, traditional"},
 }
 
-func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
-	p.showStoredTeam(w, r, http.StatusOK, "")
+func (h *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
+	h.showStoredTeam(w, r, http.StatusOK, "")
 }
 
 // showStoredTeam shows the stored profile or, after step-up, the form as it was entered before. factorError is the
 // error of requireFactor, if any.
-func (p *Handlers) showStoredTeam(w http.ResponseWriter, r *http.Request, status int, factorError string) {
-	profile, err := p.Teams.Profile(r.Context(), teamID(r))
+func (h *Handlers) showStoredTeam(w http.ResponseWriter, r *http.Request, status int, factorError string) {
+	profile, err := h.Teams.Profile(r.Context(), teamID(r))
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	form := teamForm{FactorError: factorError, Profile: profile}
-	if typed := p.SavedForm(r); typed != nil {
-		form.Profile = profileFromForm(typed)
+	if saved := h.SavedForm(r); saved != nil {
+		form.Profile = profileFromForm(saved)
 	}
-	p.showTeam(w, r, status, form)
+	h.showTeam(w, r, status, form)
 }
 
-func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
+func (h *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
 	if !f.TikTok.Shown {
-		o, err := teamoptions.Read(r.Context(), p.DB, teamID(r))
+		o, err := teamoptions.Read(r.Context(), h.DB, teamID(r))
 		hasTikTok := false
 		if err == nil {
-			hasTikTok, err = teamoptions.HasTikTok(r.Context(), p.DB, teamID(r))
+			hasTikTok, err = teamoptions.HasTikTok(r.Context(), h.DB, teamID(r))
 		}
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
 		f.TikTok = newTikTokForm(o, hasTikTok)
 	}
-	f.Zones, f.Languages, f.RequiresFactor = teamtime.ZoneOptions(p.DB.Now()), languages,
+	f.Zones, f.Languages, f.RequiresFactor = teamtime.ZoneOptions(h.DB.Now()), languages,
 		shell.VisitorOf(r.Context()).Team.SecondFactor
-	f.Clock = p.Language(r).Format(p.DB.Now().In(zone(r)), locale.Clock)
-	p.Show(w, r, status, pages["team"], "General", f)
+	f.Clock = h.Language(r).Format(h.DB.Now().In(zone(r)), locale.Clock)
+	h.Show(w, r, status, pages["team"], "General", f)
 }
 
 var errOwnFactor = apierr.BadState("no_second_factor",
@@ -132,18 +132,18 @@ var errOwnFactor = apierr.BadState("no_second_factor",
 
 // requireFactor sets whether members must use a second factor. To turn it on, the owner must have signed in with a
 // second factor, so that owners do not lock themselves out.
-func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	required := r.PostForm.Get("required") == "yes"
 	err := error(errOwnFactor)
-	if !required || p.HasTwoFactors(r.Context()) {
-		err = p.admin(r).SetSecondFactor(r.Context(), required)
+	if !required || h.HasTwoFactors(r.Context()) {
+		err = h.admin(r).SetSecondFactor(r.Context(), required)
 	}
 	if err != nil {
-		if formErr, ok := p.formError(w, r, err); ok {
-			p.showStoredTeam(w, r, shell.StatusOf(err), formErr.Error)
+		if formErr, ok := h.formError(w, r, err); ok {
+			h.showStoredTeam(w, r, shell.StatusOf(err), formErr.Error)
 		}
 		return
 	}
@@ -152,7 +152,7 @@ func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 		message = "Members now need two-factor authentication. Members without it must set it up before they can open " +
 			"the team’s pages."
 	}
-	p.finish(w, r, message, "/settings/team")
+	h.finish(w, r, message, "/settings/team")
 }
 
 func profileFromForm(form url.Values) team.Profile {
@@ -162,23 +162,23 @@ func profileFromForm(form url.Values) team.Profile {
 	}
 }
 
-func (p *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+func (h *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadForm(w, r) {
 		return
 	}
 	oldTimezone := shell.VisitorOf(r.Context()).Team.Timezone
 	form := teamForm{Profile: profileFromForm(r.PostForm)}
-	if err := p.admin(r).SetProfile(r.Context(), form.Profile); err != nil {
+	if err := h.admin(r).SetProfile(r.Context(), form.Profile); err != nil {
 		var ok bool
-		if form.fieldError, ok = p.formError(w, r, err); ok {
-			p.showTeam(w, r, shell.StatusOf(err), form)
+		if form.fieldError, ok = h.formError(w, r, err); ok {
+			h.showTeam(w, r, shell.StatusOf(err), form)
 		}
 		return
 	}
 	if form.Timezone == oldTimezone {
-		p.finish(w, r, "Saved.", "/settings/team")
+		h.finish(w, r, "Saved.", "/settings/team")
 		return
 	}
-	p.Flash(r, "Saved. Times are now shown in %s. Scheduled posts are still published at the same moments.", form.Timezone)
+	h.Flash(r, "Saved. Times are now shown in %s. Scheduled posts are still published at the same moments.", form.Timezone)
 	shell.Redirect(w, r, "/settings/team")
 }

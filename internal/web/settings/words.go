@@ -28,11 +28,11 @@ func templateFuncs(l *locale.Language) template.FuncMap {
 		"paused":     func(actions []access.PauseAction) string { return pausedWords(l, actions) },
 		"limitcell":  func(credits int64) string { return limitCell(l, credits) },
 		"dailylimit": func(credits int64) string { return dailyLimit(l, credits) },
-		"lost":       func(why string) string { return l.T(lostWords(why)) },
-		"lostlink":   func(why string) string { return l.T(lostConnectionWords(why)) },
+		"lost":       func(why string) string { return l.T(keyLossText(why)) },
+		"lostlink":   func(why string) string { return l.T(connectionLossText(why)) },
 		"capability": func(c access.Capability) string { return l.T(capabilityNames[c][1]) },
 		"may":        func(may []access.Capability) string { return capabilityText(l, may) },
-		"spends":     spends,
+		"spends":     canSpend,
 		"work":       func(i credit.Item) string { return operationName(l, i) },
 		"what":       func(i credit.Item) string { return itemDescription(l, i) },
 		"subject":    func(i credit.Item) string { return subjectOf(l, i) },
@@ -57,7 +57,7 @@ var levelNames = map[access.Level][2]locale.Key{
 	access.Full: {"Full|level", "Can also schedule, publish and spend credits."},
 }
 
-func levelName(l *locale.Language, of access.Level) string { return l.T(levelNames[of][0]) }
+func levelName(l *locale.Language, level access.Level) string { return l.T(levelNames[level][0]) }
 
 var roleNames = map[access.Role][2]locale.Key{
 	access.Owner: {"Owner", "Full access, including API keys and limits."},
@@ -74,9 +74,9 @@ var roleNames = map[access.Role][2]locale.Key{
 
 // factorWords describes a member's second factors. only is true if people can sign in only with the directory, which
 // then handles second factors.
-func factorWords(f team.Factors, only bool) locale.Key {
+func factorWords(f team.Factors, directoryOnly bool) locale.Key {
 	switch {
-	case f.Directory || only:
+	case f.Directory || directoryOnly:
 		return "signs in with the directory, which handles two-factor authentication"
 	case f.App && f.Passkeys > 0:
 		return "passkey and authenticator app"
@@ -138,16 +138,16 @@ func dailyLimit(l *locale.Language, credits int64) string {
 	return l.T("daily limit: %s", limitWords(l, credits))
 }
 
-// lostWords explains why an API key ended automatically. reason is an error code.
-func lostWords(reason string) locale.Key {
+// keyLossText explains why an API key ended automatically. reason is an error code.
+func keyLossText(reason string) locale.Key {
 	if reason == "membership_lost" {
 		return "Its creator left the team"
 	}
 	return "Its creator no longer owns the team"
 }
 
-// lostConnectionWords explains why a connection ended automatically. reason is an error code.
-func lostConnectionWords(reason string) locale.Key {
+// connectionLossText explains why a connection ended automatically. reason is an error code.
+func connectionLossText(reason string) locale.Key {
 	if reason == "membership_lost" {
 		return "The person who connected it left the team"
 	}
@@ -162,8 +162,8 @@ var capabilityNames = map[access.Capability][2]locale.Key{
 	access.Publish: {"publish|may", "Schedule and publish posts"}, access.Spend: {"spend credits|may", "Spend credits"},
 }
 
-// spends reports whether an assistant may spend credits, in which case a limit applies.
-func spends(capabilities []access.Capability) bool {
+// canSpend reports whether an assistant may spend credits, in which case a limit applies.
+func canSpend(capabilities []access.Capability) bool {
 	return slices.Contains(capabilities, access.Spend)
 }
 

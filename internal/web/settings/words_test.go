@@ -163,7 +163,7 @@ func TestLists(t *testing.T) {
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"x", "1", "1-", "-1-2", "0-1", "1-x", "1-0"} {
-		if _, err := positionOf(text); err == nil {
+		if _, err := parsePosition(text); err == nil {
 			t.Errorf("%q is accepted as a position", text)
 		}
 	}
@@ -171,7 +171,7 @@ func TestPositions(t *testing.T) {
 	path := statementPath(at.At, at)
 	_, after, _ := strings.Cut(path, "after=")
 	after, _, _ = strings.Cut(after, "&")
-	if got, err := positionOf(after); err != nil || got != at {
+	if got, err := parsePosition(after); err != nil || got != at {
 		t.Errorf("%s leads to %v (%v)", path, got, err)
 	}
 }

@@ -38,22 +38,22 @@ func Result[T any](o pipeline.Outcome) (T, error) {
 		return data, nil
 	}
 	var out T
-	kept, ok := o.Data.(json.RawMessage)
+	stored, ok := o.Data.(json.RawMessage)
 	if !ok {
 		return out, fmt.Errorf("the result of %s has the unexpected type %T", o.Call.Operation, o.Data)
 	}
-	if err := json.Unmarshal(kept, &out); err != nil {
+	if err := json.Unmarshal(stored, &out); err != nil {
 		return out, fmt.Errorf("decoding the stored result of %s: %w", o.Call.Operation, err)
 	}
 	return out, nil
 }
 
 // Run is like Do, but also returns the result of the operation as a T.
-func Run[T any](s *Shell, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
-	outcome, err := s.Do(r, tool, args)
+func Run[T any](s *Shell, r *http.Request, name string, args operation.Arguments) (T, pipeline.Outcome, error) {
+	outcome, err := s.Do(r, name, args)
 	if err != nil {
-		var none T
-		return none, outcome, err
+		var zero T
+		return zero, outcome, err
 	}
 	data, err := Result[T](outcome)
 	return data, outcome, err

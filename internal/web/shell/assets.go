@@ -21,9 +21,9 @@ const stylesheet = "app.css"
 
 // asset is a stylesheet, script, font or image.
 type asset struct {
-	name string // name in URLs, including a hash of the content
-	kind string // media type
-	data []byte
+	name      string // name in URLs, including a hash of the content
+	mediaType string // media type
+	data      []byte
 	// compressed returns the data compressed with gzip. It is nil for small or already compressed data.
 	compressed func() []byte
 }
@@ -31,7 +31,7 @@ type asset struct {
 // assets maps file names to assets.
 var assets = func() map[string]asset {
 	out := map[string]asset{}
-	for _, name := range names("assets") {
+	for _, name := range filePaths("assets") {
 		out[path.Base(name)] = newAsset(path.Base(name), mustRead(name))
 	}
 	out[stylesheet] = newAsset(stylesheet, joinStyles(out))
@@ -54,8 +54,8 @@ func textScript(l *locale.Language) string {
 	return "text-" + l.Tag + ".js"
 }
 
-// names returns the paths of a folder's files, sorted by name.
-func names(folder string) []string {
+// filePaths returns the paths of a folder's files, sorted by name.
+func filePaths(folder string) []string {
 	entries, err := files.ReadDir(folder)
 	if err != nil {
 		panic(err)
@@ -77,11 +77,11 @@ func mustRead(name string) []byte {
 
 func newAsset(file string, data []byte) asset {
 	sum, ext := sha256.Sum256(data), path.Ext(file)
-	kind := mime.TypeByExtension(ext)
+	mediaType := mime.TypeByExtension(ext)
 	if ext == ".woff2" { // unknown on systems without a MIME table
-		kind = "font/woff2"
+		mediaType = "font/woff2"
 	}
-	out := asset{name: strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind: kind, data: data}
+	out := asset{name: strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, mediaType: mediaType, data: data}
 	if ext != ".woff2" && ext != ".webp" && len(data) >= minCompressSize { // fonts and images are already compressed
 		out.compressed = sync.OnceValue(func() []byte { return compress(data) })
 	}
@@ -94,7 +94,7 @@ var styleURL = regexp.MustCompile(`url\("([^"]+)"\)`)
 // names in URLs.
 func joinStyles(others map[string]asset) []byte {
 	var out bytes.Buffer
-	for _, name := range names("styles") {
+	for _, name := range filePaths("styles") {
 		out.Write(styleURL.ReplaceAllFunc(mustRead(name), func(match []byte) []byte {
 			file := string(styleURL.FindSubmatch(match)[1])
 			a, ok := others[file]
@@ -127,8 +127,8 @@ func assetPath(name string) (string, error) {
 
 var (
 	symbolID = regexp.MustCompile(`<symbol id="([^"]+)"`)
-	// symbols is the set of icon names.
-	symbols = func() map[string]bool {
+	// iconNames is the set of icon names.
+	iconNames = func() map[string]bool {
 		out := map[string]bool{}
 		for _, found := range symbolID.FindAllSubmatch(assets["icons.svg"].data, -1) {
 			out[string(found[1])] = true
@@ -139,7 +139,7 @@ var (
 
 // Icon returns the HTML of an icon. The icon is hidden from assistive technology.
 func Icon(name string) (template.HTML, error) {
-	if !symbols[name] {
+	if !iconNames[name] {
 		return "", fmt.Errorf("unknown icon %s", name)
 	}
 	//nolint:gosec // symbol and asset names don't need escaping
@@ -154,7 +154,7 @@ func (s *Shell) Asset(w http.ResponseWriter, r *http.Request) {
 		s.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", file.kind)
+	w.Header().Set("Content-Type", file.mediaType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	writeBody(w, r, http.StatusOK, file.data, file.compressed)
 }

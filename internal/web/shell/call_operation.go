@@ -14,10 +14,10 @@ import (
 
 // Do runs an operation for the visitor in the selected team, with the checks, limits and prices of the API. The form
 // field "once" is the idempotency key, so a repeated submission has no further effect.
-func (s *Shell) Do(r *http.Request, tool string, args operation.Arguments) (pipeline.Outcome, error) {
-	op := s.Registry.Tool(tool)
+func (s *Shell) Do(r *http.Request, name string, args operation.Arguments) (pipeline.Outcome, error) {
+	op := s.Registry.Tool(name)
 	if op == nil {
-		return pipeline.Outcome{}, fmt.Errorf("unknown operation %s", tool)
+		return pipeline.Outcome{}, fmt.Errorf("unknown operation %s", name)
 	}
 	v := VisitorOf(r.Context())
 	if v == nil {
@@ -42,7 +42,7 @@ const (
 	onceLifetime   = 12 * time.Hour // shorter than the retention of idempotency keys
 )
 
-// idempotencyKey returns the idempotency key of a form submission, or no key if the operation rejects keys. It returns
+// newKeyParameter returns the idempotency key of a form submission, or no key if the operation rejects keys. It returns
 // errStale if the field "once" is missing, invalid or older than onceLifetime.
 func (s *Shell) idempotencyKey(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
 	if op.Key == operation.KeyRejected {
@@ -52,8 +52,8 @@ func (s *Shell) idempotencyKey(r *http.Request, op *operation.Operation) (pipeli
 	if len(token) <= len(onceTimeFormat) {
 		return pipeline.Key{}, errStale
 	}
-	shown, err := time.Parse(onceTimeFormat, token[:len(onceTimeFormat)])
-	if age := s.DB.Now().Sub(shown); err != nil || age > onceLifetime || age < -time.Minute {
+	issuedAt, err := time.Parse(onceTimeFormat, token[:len(onceTimeFormat)])
+	if age := s.DB.Now().Sub(issuedAt); err != nil || age > onceLifetime || age < -time.Minute {
 		return pipeline.Key{}, errStale
 	}
 	return pipeline.Key{Given: true, Text: token}, nil

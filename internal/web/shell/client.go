@@ -19,7 +19,7 @@ func parseProxies(texts []string) (proxies, error) {
 	var out proxies
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
-		if addr, single := netip.ParseAddr(text); single == nil {
+		if addr, addrErr := netip.ParseAddr(text); addrErr == nil {
 			network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
@@ -30,7 +30,7 @@ func parseProxies(texts []string) (proxies, error) {
 	return out, nil
 }
 
-func (p proxies) contain(addr netip.Addr) bool {
+func (p proxies) contains(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
@@ -48,11 +48,11 @@ func (p proxies) client(r *http.Request) string {
 	addr = addr.Unmap().WithZone("")
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, text := range slices.Backward(forwarded) {
-		before, err := parseForwarded(strings.TrimSpace(text))
-		if err != nil || !p.contain(addr) {
+		sender, err := parseForwarded(strings.TrimSpace(text))
+		if err != nil || !p.contains(addr) {
 			break
 		}
-		addr = before.Unmap().WithZone("")
+		addr = sender.Unmap().WithZone("")
 	}
 	if addr.Is4() {
 		return addr.String()
@@ -74,7 +74,7 @@ type untrustedProxy struct {
 const warnInterval = time.Hour
 
 // note records a peer and reports whether a warning is due.
-func (u *untrustedProxy) note(peer string, now time.Time) bool {
+func (u *untrustedProxy) record(peer string, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.peer, u.seenAt = peer, now
@@ -106,7 +106,7 @@ func (s *Shell) WarnUntrustedProxy(r *http.Request) {
 		return
 	}
 	addr, err := netip.ParseAddr(host)
-	if err != nil || s.proxies.contain(addr.Unmap().WithZone("")) || !s.untrusted.note(addr.Unmap().String(),
+	if err != nil || s.proxies.contains(addr.Unmap().WithZone("")) || !s.untrusted.record(addr.Unmap().String(),
 		s.DB.Now()) {
 		return
 	}

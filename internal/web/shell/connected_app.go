@@ -54,19 +54,19 @@ var knownApps = []struct {
 // redirect URI. A name is enough for a vendor's logo only if the redirect URI is on the person's own computer, because
 // anyone can register a client with the vendor's name.
 func AppOf(name, host string) ConnectedApp {
-	if at, _, err := net.SplitHostPort(host); err == nil {
-		host = at
+	if hostname, _, err := net.SplitHostPort(host); err == nil {
+		host = hostname
 	}
 	local := slices.Contains([]string{"127.0.0.1", "::1", "[::1]", "localhost"}, host)
 	if device, ok := strings.CutPrefix(name, commandLineName); ok && local {
 		return ConnectedApp{Name: strings.TrimPrefix(device, " on "), Kind: CommandLine}
 	}
 	lower := strings.ToLower(name)
-	for _, known := range knownApps {
-		named := slices.ContainsFunc(known.names, func(n string) bool { return strings.HasPrefix(lower, n) })
-		theirs := slices.ContainsFunc(known.hosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
-		if theirs || local && named {
-			return ConnectedApp{name, known.kind, known.logo}
+	for _, app := range knownApps {
+		hasKnownName := slices.ContainsFunc(app.names, func(n string) bool { return strings.HasPrefix(lower, n) })
+		hasKnownHost := slices.ContainsFunc(app.hosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
+		if hasKnownHost || local && hasKnownName {
+			return ConnectedApp{name, app.kind, app.logo}
 		}
 	}
 	return ConnectedApp{Name: name, Kind: OtherApp}

@@ -15,20 +15,20 @@ type CSVWriter struct{ csv *csv.Writer }
 func NewCSVWriter(w http.ResponseWriter, name string, columns ...string) CSVWriter {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	s := CSVWriter{csv.NewWriter(w)}
-	s.csv.UseCRLF = true
-	s.WriteRow(columns...)
-	return s
+	out := CSVWriter{csv.NewWriter(w)}
+	out.csv.UseCRLF = true
+	out.WriteRow(columns...)
+	return out
 }
 
 // WriteRow writes one row. It puts an apostrophe before text that spreadsheets would treat as a formula.
-func (s CSVWriter) WriteRow(cells ...string) {
+func (w CSVWriter) WriteRow(cells ...string) {
 	for i, c := range cells {
 		if strings.IndexAny(c, "=+-@\t\r\n") == 0 && !isNumber(c) {
 			cells[i] = "'" + c
 		}
 	}
-	_ = s.csv.Write(cells) // Err returns the error
+	_ = w.csv.Write(cells) // Err returns the error
 }
 
 func isNumber(text string) bool {
@@ -37,9 +37,9 @@ func isNumber(text string) bool {
 }
 
 // Flush sends the buffered rows.
-func (s CSVWriter) Flush() { s.csv.Flush() }
+func (w CSVWriter) Flush() { w.csv.Flush() }
 
 // Err returns the first write error, if any.
-func (s CSVWriter) Err() error {
-	return s.csv.Error() //nolint:wrapcheck // the error comes from the connection
+func (w CSVWriter) Err() error {
+	return w.csv.Error() //nolint:wrapcheck // the error comes from the connection
 }

@@ -47,9 +47,9 @@ func (s *Shell) LacksFactor(ctx context.Context) bool {
 	return v != nil && s.NeedsFactor(v) && !s.HasTwoFactors(ctx)
 }
 
-// lacksFactor reports whether a route is closed until the session has a second factor. The requirement OnlyOperators
+// isClosedWithoutFactor reports whether a route is closed until the session has a second factor. The requirement OnlyOperators
 // closes only the operator's pages.
-func (s *Shell) lacksFactor(ctx context.Context, route Route) bool {
+func (s *Shell) isClosedWithoutFactor(ctx context.Context, route Route) bool {
 	if route.AllowsOneFactor || !s.LacksFactor(ctx) {
 		return false
 	}
@@ -61,7 +61,7 @@ func (s *Shell) lacksFactor(ctx context.Context, route Route) bool {
 // back. redirectToFactor saves a submitted form if a page can restore the form. Requests from scripts get an error
 // instead.
 func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route Route) {
-	if fromScript(r) {
+	if isFromScript(r) {
 		s.ShowMessage(w, r, http.StatusForbidden, "Two-factor authentication required",
 			"Nothing was changed. Reload the page and set up two-factor authentication first.")
 		return
@@ -73,7 +73,7 @@ func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 		if SendsFiles(r) {
 			form, _ = readFormWithoutFiles(r, maxSavedForm) // an invalid form is not saved
 		}
-		if back := route.back(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
+		if back := route.restorePath(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
 			s.SaveForm(r.Context(), back, form)
 			next = back
 		}
@@ -85,7 +85,7 @@ func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 // RequireUsedFactor wraps a handler for which a password is not enough: adding or removing factors, leaving a team that
 // requires one, or deleting the account. It redirects visitors who have set up a required second factor but have not
 // used it in this session.
-func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
+func (s *Shell) RequireUsedFactor(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.LacksFactor(r.Context()) {
 			factors, err := s.Teams.Factors(r.Context(), VisitorOf(r.Context()).ID)
@@ -98,7 +98,7 @@ func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 				return
 			}
 		}
-		do(w, r)
+		next(w, r)
 	}
 }
 

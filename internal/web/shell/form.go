@@ -32,7 +32,7 @@ func (s *Shell) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64
 // RequireSignIn wraps a handler for signed-in visitors. It redirects others to the sign-in page, which later redirects
 // back.
 func (s *Shell) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
-	return s.requireSignIn(Route{}.back, next)
+	return s.requireSignIn(Route{}.restorePath, next)
 }
 
 // requireSignIn is like RequireSignIn, but keeps a submitted form if returnPath returns the path of a page that can
@@ -58,11 +58,11 @@ func (s *Shell) requireSignIn(returnPath func(*http.Request) string, next http.H
 // form's action.
 func (s *Shell) refererPath(r *http.Request) string {
 	referer, err := url.Parse(r.Referer())
-	own, broken := url.Parse(s.PublicURL)
-	if err != nil || referer.Host != r.Host && (broken != nil || referer.Host != own.Host) {
+	publicURL, publicErr := url.Parse(s.PublicURL)
+	if err != nil || referer.Host != r.Host && (publicErr != nil || referer.Host != publicURL.Host) {
 		return "/"
 	}
-	if _, shows := s.routeMux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: referer.Path}}); shows == "" {
+	if _, pattern := s.routeMux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: referer.Path}}); pattern == "" {
 		return "/"
 	}
 	return LocalPath(referer.RequestURI())
@@ -128,6 +128,6 @@ func LocalPath(next string) string {
 
 // isLocal reports whether browsers treat a string as a local path. Browsers read \ as / and drop control characters.
 func isLocal(path string) bool {
-	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
-	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, foreign)
+	isForbidden := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
+	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, isForbidden)
 }

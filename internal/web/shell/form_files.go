@@ -30,7 +30,7 @@ const partCost = 64
 // ReadParts reads a form with files and returns its fields. It calls file for each file, with the fields that precede
 // the file. The field values and the names of all parts can have about limit bytes in total. If an error occurs, or
 // file returns one, ReadParts returns the error and the fields read so far.
-func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Values) error) (url.Values, error) {
+func ReadParts(r *http.Request, limit int64, handleFile func(*multipart.Part, url.Values) error) (url.Values, error) {
 	fields := url.Values{}
 	reader, err := r.MultipartReader()
 	if err != nil {
@@ -50,7 +50,7 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 		case err != nil:
 			return fields, errForm.Wrap(err)
 		case part.FileName() != "":
-			if err := file(part, fields); err != nil {
+			if err := handleFile(part, fields); err != nil {
 				return fields, err
 			}
 		case part.Header.Get("Content-Type") == "": // a text field; an empty file field is ignored

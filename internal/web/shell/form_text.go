@@ -18,7 +18,7 @@ func (s *Shell) requireText(next http.Handler) http.Handler {
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
 			query, _ = url.ParseQuery(r.URL.RawQuery) // invalid pairs are never read
 		}
-		if !isText(r.URL.Path) || !areTexts(query) {
+		if !isText(r.URL.Path) || !hasOnlyText(query) {
 			s.NotFound(w, r)
 			return
 		}
@@ -26,7 +26,7 @@ func (s *Shell) requireText(next http.Handler) http.Handler {
 	})
 }
 
-func areTexts(values url.Values) bool {
+func hasOnlyText(values url.Values) bool {
 	for name, all := range values {
 		if !isText(name) || !isText(strings.Join(all, "")) {
 			return false

@@ -15,7 +15,7 @@ func TestFormsHoldTexts(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, odd := range []url.Values{{"a": {"fine", "\x00"}}, {"\xff": {"a"}}} {
-		if areTexts(odd) {
+		if hasOnlyText(odd) {
 			t.Errorf("%q are texts", odd)
 		}
 	}

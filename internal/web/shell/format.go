@@ -20,7 +20,7 @@ func funcs(l *locale.Language) template.FuncMap {
 		"network": NetworkName, "way": ConnectMethodName,
 		"when": func(m *teamtime.Moment) template.HTML { return MomentHTML(l, m) }, "count": l.Count,
 		"daylist": l.DayList,
-		"state":   func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": dict, "lines": lines,
+		"state":   func(name any) (template.HTML, error) { return stateHTML(l, name) }, "bundle": dict, "lines": splitLines,
 		"time":   func(at time.Time) template.HTML { return TimeHTML(l, at) },
 		"ago":    func(at, now time.Time) template.HTML { return RelativeTimeHTML(l, at, now) },
 		"near":   func(at any, now time.Time) (template.HTML, error) { return shortTimeHTML(l, at, now) },
@@ -83,11 +83,11 @@ var typeNames = map[string]string{
 }
 
 // typeName returns the display name of a media type, or the type itself if it is unknown.
-func typeName(kind string) string {
-	if name, ok := typeNames[kind]; ok {
+func typeName(mediaType string) string {
+	if name, ok := typeNames[mediaType]; ok {
 		return name
 	}
-	return kind
+	return mediaType
 }
 
 // MomentHTML returns a moment as a time element in the time zone of its field Team, such as "Sat 21 Nov 2026, 12:00".
@@ -209,8 +209,8 @@ var states = map[string]stateTag{
 	"rejected":            {"Changes requested", "bad", "pencil-line"},
 }
 
-// stateIn returns the tag that shows a state. An unknown state is shown by its name.
-func stateIn(l *locale.Language, name any) (template.HTML, error) {
+// stateHTML returns the tag that shows a state. An unknown state is shown by its name.
+func stateHTML(l *locale.Language, name any) (template.HTML, error) {
 	s, ok := states[fmt.Sprint(name)]
 	label := l.T(s.label)
 	if !ok {
@@ -251,5 +251,5 @@ func dict(pairs ...any) (map[string]any, error) {
 	return out, nil
 }
 
-// lines splits a text into lines, because HTML does not show line breaks in text.
-func lines(text string) []string { return strings.Split(text, "\n") }
+// splitLines splits a text into splitLines, because HTML does not show line breaks in text.
+func splitLines(text string) []string { return strings.Split(text, "\n") }

@@ -63,8 +63,8 @@ func (v *Visitor) moreMenu() []navItem {
 // Main returns the navigation entries that are always visible.
 func (p page) Main() []navItem { return mainItems }
 
-// helpParts maps sections to the anchors on the help page that describe them.
-var helpParts = map[string]string{
+// helpAnchors maps sections to the anchors on the help page that describe them.
+var helpAnchors = map[string]string{
 	"": "page-home", "calendar": "move", "posts": "schedule", "analytics": "analytics", "reports": "report", "accounts": "connect",
 	"connect": "connect", "approvals": "approve", "media": "page-media", "hashtags": "page-hashtags", "voices": "page-voices",
 	"settings": "page-settings", "notices": "page-notices",
@@ -74,8 +74,8 @@ var helpParts = map[string]string{
 // section.
 func (p page) More() []navItem {
 	out := p.Visitor.moreMenu()
-	if part, ok := helpParts[p.Section]; ok {
-		out[len(out)-1].Page += "#" + part
+	if anchor, ok := helpAnchors[p.Section]; ok {
+		out[len(out)-1].Page += "#" + anchor
 	}
 	return out
 }
@@ -104,8 +104,8 @@ func (p page) TeamSwitchPath() string {
 	return "/"
 }
 
-// menuTeams is the maximum number of teams in the menu.
-const menuTeams = 12
+// maxMenuTeams is the maximum number of teams in the menu.
+const maxMenuTeams = 12
 
 // Teams returns the teams that the visitor can select in the menu, with the selected team first.
 func (p page) Teams() []team.OwnTeam {
@@ -119,7 +119,7 @@ func (p page) Teams() []team.OwnTeam {
 		}
 		return 0
 	})
-	return out[:min(len(out), menuTeams)]
+	return out[:min(len(out), maxMenuTeams)]
 }
 
 // Initials returns the first letters or digits of the first two words of a name, or "?" if there are none.
@@ -178,9 +178,9 @@ var createLinks = []struct {
 func (s *Shell) PageLinks(r *http.Request) []PageLink {
 	v, l := VisitorOf(r.Context()), s.Language(r)
 	var out []PageLink
-	for _, one := range createLinks {
-		if v.Is(one.For) && v.Team.ID > 0 && !v.Team.Closed {
-			out = append(out, PageLink{l.T(one.Name), one.Icon, one.Path, "Create"})
+	for _, link := range createLinks {
+		if v.Is(link.For) && v.Team.ID > 0 && !v.Team.Closed {
+			out = append(out, PageLink{l.T(link.Name), link.Icon, link.Path, "Create"})
 		}
 	}
 	for _, item := range slices.Concat(mainItems, v.moreMenu()) {

@@ -35,13 +35,13 @@ func (n *Notes) Translate(l *locale.Language, notes []string) []string {
 	}
 	for i, note := range notes {
 		for f, pattern := range n.patterns() {
-			found := pattern.FindStringSubmatch(note)
-			if found == nil {
+			match := pattern.FindStringSubmatch(note)
+			if match == nil {
 				continue
 			}
-			values := make([]any, len(found)-1)
-			for v, value := range found[1:] {
-				values[v] = noteValue(l, value)
+			values := make([]any, len(match)-1)
+			for v, value := range match[1:] {
+				values[v] = translateNoteValue(l, value)
 			}
 			out[i] = l.T(n.formats[f], values...)
 			break
@@ -50,8 +50,8 @@ func (n *Notes) Translate(l *locale.Language, notes []string) []string {
 	return out
 }
 
-// noteValue translates a value of a note: a number, a number of posts, a date, a list, a network or a sentence.
-func noteValue(l *locale.Language, value string) any {
+// translateNoteValue translates a value of a note: a number, a number of posts, a date, a list, a network or a sentence.
+func translateNoteValue(l *locale.Language, value string) any {
 	first, rest, _ := strings.Cut(value, " ")
 	if n, err := strconv.Atoi(first); err == nil {
 		if rest == "" {

@@ -62,14 +62,14 @@ func (s *Shell) Show(w http.ResponseWriter, r *http.Request, status int, p Page,
 }
 
 // ShowTitled is like Show for a title that is already in the visitor's language.
-func (s *Shell) ShowTitled(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
-	s.show(w, r, status, show, page{Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context()))})
+func (s *Shell) ShowTitled(w http.ResponseWriter, r *http.Request, status int, templateFor Page, title string, body any) {
+	s.show(w, r, status, templateFor, page{Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context()))})
 }
 
 // ShowStable is like ShowTitled for a page that is the same for all signed-out visitors until the program changes.
 // Their browsers cache and revalidate the page. Pages for signed-in people are not cached.
-func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, show Page, title string, body any) {
-	s.show(w, r, http.StatusOK, show, page{
+func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, templateFor Page, title string, body any) {
+	s.show(w, r, http.StatusOK, templateFor, page{
 		Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context())), Stable: true,
 	})
 }
@@ -84,33 +84,33 @@ func (s *Shell) ShowPart(w http.ResponseWriter, r *http.Request, p Page, block s
 	WriteHTML(w, r, http.StatusOK, out)
 }
 
-func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
+func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, templateFor Page, p page) {
 	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	p.Visitor, p.Once, p.Now = VisitorOf(r.Context()), s.Once(), s.DB.Now()
 	p.Scheme = appearance(r)
 	if p.Visitor != nil {
-		if status < http.StatusBadRequest && !fromScript(r) {
+		if status < http.StatusBadRequest && !isFromScript(r) {
 			p.Flash = s.sessions.manager.PopString(r.Context(), flashKey)
 		}
 		p.HasNotifications, p.Unread = s.Unread != nil, s.unread(r, p.Visitor.ID)
 		p.Waiting = s.awaitingApproval(r, p.Visitor)
 	}
 	p.Lang = s.Language(r)
-	out, err := show.render(p)
+	out, err := templateFor.render(p)
 	if err != nil {
-		s.Log.ErrorContext(r.Context(), "rendering a page failed", "page", show.name, "route", r.Pattern, "error", err)
+		s.Log.ErrorContext(r.Context(), "rendering a page failed", "page", templateFor.name, "route", r.Pattern, "error", err)
 		http.Error(w, "Something went wrong. Try again in a moment.", http.StatusInternalServerError)
 		return
 	}
-	if p.Stable && p.Visitor == nil && isUnchanged(w, r, out) {
+	if p.Stable && p.Visitor == nil && respondNotModified(w, r, out) {
 		return
 	}
 	WriteHTML(w, r, status, addTeamField(out, p.Visitor))
 }
 
-// isUnchanged sets the entity tag of a page (RFC 9110, section 8.8). If the browser already has the page, it responds
+// respondNotModified sets the entity tag of a page (RFC 9110, section 8.8). If the browser already has the page, it responds
 // with 304 and returns true. The tag is weak, because the page may be compressed.
-func isUnchanged(w http.ResponseWriter, r *http.Request, data []byte) bool {
+func respondNotModified(w http.ResponseWriter, r *http.Request, data []byte) bool {
 	sum := sha256.Sum256(data)
 	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	w.Header().Set("Cache-Control", "no-cache")
@@ -172,7 +172,7 @@ func (s *Shell) Flash(r *http.Request, text locale.Key, args ...any) {
 
 // FlashText is like Flash for a text that is already in the visitor's language.
 func (s *Shell) FlashText(r *http.Request, text string) {
-	if fromScript(r) {
+	if isFromScript(r) {
 		return
 	}
 	s.sessions.manager.Put(r.Context(), flashKey, text)

@@ -16,7 +16,7 @@ func TestPendingSessionLimit(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, at, clock)
-		s := &store{db: d, maxPending: 10, trimInterval: 5}
+		s := &store{db: d, maxAnonymousSessions: 10, trimInterval: 5}
 		begin := func(token string, held map[string]any) {
 			t.Helper()
 			data, err := scs.GobCodec{}.Encode(clock.Now(), held)

@@ -29,8 +29,8 @@ func addTeamField(page []byte, v *Visitor) []byte {
 // needsTeam reports whether routes for the audience depend on the selected team.
 func (a Audience) needsTeam() bool { return a != Anyone && a != People && a != Operators }
 
-// longestForm is the maximum number of bytes that peekForm reads. Forms without files are always shorter.
-const longestForm = 4 << 20
+// maxPeekedForm is the maximum number of bytes that peekForm reads. Forms without files are always shorter.
+const maxPeekedForm = 4 << 20
 
 // peekForm parses a form and leaves the request's body readable for the handler. It returns nil if the request is not a
 // POST request, is a multipart form, or is too long.
@@ -38,13 +38,13 @@ func peekForm(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || SendsFiles(r) {
 		return nil
 	}
-	head, err := io.ReadAll(io.LimitReader(r.Body, longestForm))
+	head, err := io.ReadAll(io.LimitReader(r.Body, maxPeekedForm))
 	rest := r.Body
 	r.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(head), rest), rest}
-	if err != nil || len(head) == longestForm {
+	if err != nil || len(head) == maxPeekedForm {
 		return nil
 	}
 	form, err := url.ParseQuery(string(head))
@@ -54,9 +54,9 @@ func peekForm(r *http.Request) url.Values {
 	return form
 }
 
-// WrongTeam reports whether a form was shown for a team other than the selected one. It returns false for a form
+// HasWrongTeam reports whether a form was shown for a team other than the selected one. It returns false for a form
 // without TeamField.
-func WrongTeam(r *http.Request, form url.Values) bool {
+func HasWrongTeam(r *http.Request, form url.Values) bool {
 	v, formTeam := VisitorOf(r.Context()), form.Get(TeamField)
 	return v != nil && formTeam != "" && formTeam != strconv.FormatInt(v.Team.ID, 10)
 }
@@ -69,7 +69,7 @@ func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
 	formTeam := TeamOrFirst(v.Account, id)
 	switch isMember := err == nil && formTeam.ID == id; {
-	case fromScript(r) || !isMember && page == "":
+	case isFromScript(r) || !isMember && page == "":
 		s.ShowMessage(w, r, http.StatusConflict, "Action not completed",
 			"This form belongs to a different team than the one you have selected. Nothing was changed.")
 		return
@@ -89,10 +89,10 @@ func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url
 	Redirect(w, r, s.refererPath(r))
 }
 
-// fromScript reports whether a page's script sent the request. In that case, the person would not see a redirect.
-func fromScript(r *http.Request) bool {
-	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" {
-		return asks != "document"
+// isFromScript reports whether a page's script sent the request. In that case, the person would not see a redirect.
+func isFromScript(r *http.Request) bool {
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" {
+		return dest != "document"
 	}
 	return r.Header.Get("Accept") == "*/*"
 }

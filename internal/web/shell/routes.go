@@ -54,21 +54,21 @@ type Route struct {
 }
 
 // back returns the path of the page that can restore a submitted form, or "" if none can.
-func (route Route) back(r *http.Request) string {
+func (route Route) restorePath(r *http.Request) string {
 	switch {
 	case !route.RestoresForm:
 		return ""
 	case route.Page == "":
 		return r.URL.Path
 	}
-	return route.page(r)
+	return route.pagePath(r)
 }
 
-var pathName = regexp.MustCompile(`\{[a-z]+\}`)
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 // page returns Page with the path values of a request in place of the names in braces.
-func (route Route) page(r *http.Request) string {
-	return pathName.ReplaceAllStringFunc(route.Page, func(name string) string {
+func (route Route) pagePath(r *http.Request) string {
+	return placeholder.ReplaceAllStringFunc(route.Page, func(name string) string {
 		return url.PathEscape(r.PathValue(strings.Trim(name, "{}")))
 	})
 }
@@ -87,22 +87,22 @@ func (s *Shell) Mount(mux *http.ServeMux, routes ...Route) {
 func (s *Shell) guard(route Route) http.HandlerFunc {
 	if route.Audience == Anyone {
 		return func(w http.ResponseWriter, r *http.Request) {
-			if s.lacksFactor(r.Context(), route) {
+			if s.isClosedWithoutFactor(r.Context(), route) {
 				s.redirectToFactor(w, r, route)
 				return
 			}
 			route.Handler(w, r)
 		}
 	}
-	return s.requireSignIn(route.back, func(w http.ResponseWriter, r *http.Request) {
+	return s.requireSignIn(route.restorePath, func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
-		if s.lacksFactor(r.Context(), route) && (route.Audience != Operators || v.Operator) {
+		if s.isClosedWithoutFactor(r.Context(), route) && (route.Audience != Operators || v.Operator) {
 			s.redirectToFactor(w, r, route)
 			return
 		}
 		if route.Audience.needsTeam() {
-			if form := peekForm(r); WrongTeam(r, form) {
-				s.RejectWrongTeam(w, r, form, route.back(r))
+			if form := peekForm(r); HasWrongTeam(r, form) {
+				s.RejectWrongTeam(w, r, form, route.restorePath(r))
 				return
 			}
 		}

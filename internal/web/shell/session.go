@@ -49,7 +49,7 @@ type sessions struct {
 }
 
 func newSessions(o Options, onError func(http.ResponseWriter, *http.Request, error)) *sessions {
-	s := &sessions{manager: scs.New(), store: &store{db: o.DB, maxPending: maxPending, trimInterval: trimInterval}}
+	s := &sessions{manager: scs.New(), store: &store{db: o.DB, maxAnonymousSessions: maxAnonymousSessions, trimInterval: trimInterval}}
 	m := s.manager
 	m.Store, m.Lifetime, m.ErrorFunc = s.store, sessionLifetime, onError
 	m.Cookie.Name, m.Cookie.HttpOnly, m.Cookie.SameSite, m.Cookie.Path = "pressroom", true, http.SameSiteLaxMode, "/"
@@ -164,8 +164,8 @@ func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 type store struct {
 	db *db.DB
 
-	maxPending, trimInterval int64 // maximum number of anonymous sessions, and the number of new ones between checks
-	created                  atomic.Int64
+	maxAnonymousSessions, trimInterval int64 // maximum number of anonymous sessions, and the number of new ones between checks
+	created                            atomic.Int64
 }
 
 // The session manager never calls the following three methods. It prefers their variants with a context.
@@ -240,7 +240,7 @@ func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time
 	if err != nil || person != 0 || s.created.Add(1)%s.trimInterval != 0 {
 		return err
 	}
-	return s.trimPending(ctx, now)
+	return s.trimAnonymous(ctx, now)
 }
 
 // DeleteCtx deletes a session.
@@ -310,7 +310,7 @@ func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && s.HasTwoFactors(ctx) && !proof.Method.hasTwoFactors() {
 		proof.Method = s.method(ctx)
 	}
-	if before := m.GetInt64(ctx, personKey); before != 0 && before != person.ID {
+	if previousID := m.GetInt64(ctx, personKey); previousID != 0 && previousID != person.ID {
 		if err := m.Clear(ctx); err != nil {
 			return fmt.Errorf("signing in: %w", err)
 		}

@@ -41,12 +41,12 @@ var settingsGroups = []menuGroup{
 	}},
 	{"You", []menuItem{
 		{Name: "Your account", Icon: "user-line", Path: "/account", For: People},
-		{Name: "Notification settings", Icon: "notification-3-line", Path: noticeSettings, For: People},
+		{Name: "Notification settings", Icon: "notification-3-line", Path: noticeSettingsPath, For: People},
 	}},
 }
 
-// noticeSettings is the path of the page with the notification settings.
-const noticeSettings = "/notices/settings"
+// noticeSettingsPath is the path of the page with the notification settings.
+const noticeSettingsPath = "/notices/settings"
 
 // operatorGroups contains all entries of the menu on the operator's pages.
 var operatorGroups = []menuGroup{
@@ -86,7 +86,7 @@ func (s *Shell) sideMenu(r *http.Request, v *Visitor) *sideMenu {
 		return nil
 	case section == "operator" && v.Operator:
 		return s.menuOf(r, v, "Operator", operatorGroups)
-	case section == "settings", section == "account", r.URL.Path == noticeSettings:
+	case section == "settings", section == "account", r.URL.Path == noticeSettingsPath:
 		return s.menuOf(r, v, "Settings", settingsGroups)
 	}
 	return nil
@@ -96,18 +96,18 @@ func (s *Shell) sideMenu(r *http.Request, v *Visitor) *sideMenu {
 func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []menuGroup) *sideMenu {
 	out := &sideMenu{Name: name, Here: name}
 	for _, group := range groups {
-		shown := menuGroup{Name: group.Name}
+		visible := menuGroup{Name: group.Name}
 		for _, item := range group.Items {
-			if !v.Is(item.For) || item.For.needsTeam() && v.Team.ID == 0 || item.Path == noticeSettings && s.Unread == nil {
+			if !v.Is(item.For) || item.For.needsTeam() && v.Team.ID == 0 || item.Path == noticeSettingsPath && s.Unread == nil {
 				continue
 			}
 			if item.Current = item.currentAt(r.URL.Path); item.Current != "" {
 				out.Here = item.Name
 			}
-			shown.Items = append(shown.Items, item)
+			visible.Items = append(visible.Items, item)
 		}
-		if len(shown.Items) > 0 {
-			out.Groups = append(out.Groups, shown)
+		if len(visible.Items) > 0 {
+			out.Groups = append(out.Groups, visible)
 		}
 	}
 	return out
@@ -128,11 +128,11 @@ func (i menuItem) currentAt(path string) string {
 
 // ariaCurrent returns the aria-current value of a link to path when the current page is at: "page" if at is that page,
 // "true" if at is below it, and "" otherwise.
-func ariaCurrent(path, at string) string {
+func ariaCurrent(path, current string) string {
 	switch {
-	case path == at:
+	case path == current:
 		return "page"
-	case strings.HasPrefix(at, path+"/"):
+	case strings.HasPrefix(current, path+"/"):
 		return "true"
 	}
 	return ""

@@ -96,13 +96,13 @@ func (s *Shell) WithVisitor(pages http.Handler) http.Handler {
 	return p.Handler(s.recordVisit(s.sessions.manager.LoadAndSave(s.identify(s.requireText(s.followTeamLink(pages))))))
 }
 
-// Policy is the Content-Security-Policy. It allows only resources from this origin and forbids inline scripts and
+// ContentSecurityPolicy is the Content-Security-ContentSecurityPolicy. It allows only resources from this origin and forbids inline scripts and
 // styles.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
+const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
 	"font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// permissions is the Permissions-Policy (W3C), which disables unused browser features.
-const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), " +
+// permissionsPolicy is the Permissions-Policy (W3C), which disables unused browser features.
+const permissionsPolicy = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), " +
 	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
 	"screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=(), clipboard-write=(self), " +
 	"publickey-credentials-create=(self), publickey-credentials-get=(self)"
@@ -120,9 +120,9 @@ func openerPolicy(path string) string {
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", Policy)
+		h.Set("Content-Security-Policy", ContentSecurityPolicy)
 		h.Set("Cross-Origin-Opener-Policy", openerPolicy(r.URL.Path))
-		h.Set("Permissions-Policy", permissions)
+		h.Set("Permissions-Policy", permissionsPolicy)
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
@@ -139,7 +139,7 @@ func (s *Shell) NotFound(w http.ResponseWriter, r *http.Request) {
 
 // ServerError logs an error and writes an error page. It does nothing if the client has disconnected.
 func (s *Shell) ServerError(w http.ResponseWriter, r *http.Request, err error) {
-	if ClientGone(r) {
+	if IsClientGone(r) {
 		return // the client has disconnected
 	}
 	if err := s.AsUnavailable(r, err); apierr.Is(err, apierr.Unavailable) {

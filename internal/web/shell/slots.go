@@ -152,11 +152,11 @@ func readAhead(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
 // errReader is a reader that always returns an error.
 type errReader struct{ err error }
 
-func (f errReader) Read([]byte) (int, error) { return 0, f.err }
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-// ClientGone reports whether the client disconnected. It returns false for a request that timed out, which needs a
+// IsClientGone reports whether the client disconnected. It returns false for a request that timed out, which needs a
 // response.
-func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
+func IsClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
 // AcquireSlot takes a slot of a limiter. The caller frees it with limiter.Release. If no slot is free, AcquireSlot
 // returns a service_unavailable error.

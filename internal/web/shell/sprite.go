@@ -10,8 +10,8 @@ import (
 
 var (
 	symbol = regexp.MustCompile(`(?s)<symbol id="([^"]+)".*?</symbol>`)
-	// drawings returns the SVG symbols of the icons, by name.
-	drawings = sync.OnceValue(func() map[string]string {
+	// symbolsByName returns the SVG symbols of the icons, by name.
+	symbolsByName = sync.OnceValue(func() map[string]string {
 		out := map[string]string{}
 		for _, found := range symbol.FindAllStringSubmatch(string(assets["icons.svg"].data), -1) {
 			out[found[1]] = found[0]
@@ -28,18 +28,18 @@ func Sprite(names ...string) (template.HTML, error) {
 	}
 	var out strings.Builder
 	for _, name := range names {
-		drawing, ok := drawings()[name]
+		svg, ok := symbolsByName()[name]
 		if !ok {
 			return "", fmt.Errorf("unknown icon %s", name)
 		}
-		out.WriteString(drawing)
+		out.WriteString(svg)
 	}
 	return template.HTML(`<svg hidden>` + out.String() + `</svg>`), nil //nolint:gosec // an asset
 }
 
 // SpriteIcon returns an icon by reference to the page's Sprite.
 func SpriteIcon(name string) (template.HTML, error) {
-	if !symbols[name] {
+	if !iconNames[name] {
 		return "", fmt.Errorf("unknown icon %s", name)
 	}
 	return template.HTML(`<svg><use href="#` + name + `"/></svg>`), nil //nolint:gosec // a map key

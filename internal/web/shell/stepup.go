@@ -20,14 +20,14 @@ const authenticatedKey = "proved"
 // RecentlyAuthenticated reports whether the visitor authenticated within the last 15 minutes. Sensitive actions require
 // it to protect against the use of an unattended browser (OWASP ASVS 5.0, section 7.5).
 func (s *Shell) RecentlyAuthenticated(ctx context.Context) bool {
-	proved := s.AuthenticatedAt(ctx)
-	return !proved.IsZero() && s.DB.Now().Sub(proved) < recentWindow
+	authenticatedAt := s.AuthenticatedAt(ctx)
+	return !authenticatedAt.IsZero() && s.DB.Now().Sub(authenticatedAt) < recentWindow
 }
 
 // AuthenticatedAt returns when the visitor last authenticated, or the zero time if that is unknown.
 func (s *Shell) AuthenticatedAt(ctx context.Context) time.Time {
-	if proved := s.sessions.manager.GetInt64(ctx, authenticatedKey); proved > 0 {
-		return db.Time(proved)
+	if micros := s.sessions.manager.GetInt64(ctx, authenticatedKey); micros > 0 {
+		return db.Time(micros)
 	}
 	return time.Time{}
 }
@@ -47,17 +47,17 @@ func (s *Shell) StepUp(w http.ResponseWriter, r *http.Request, page string, form
 
 // HasSavedForm reports whether a form is saved in the session for a page.
 func (s *Shell) HasSavedForm(ctx context.Context, page string) bool {
-	kept, _, found := strings.Cut(string(s.sessions.manager.GetBytes(ctx, valuePrefix+savedFormKey)), "\n")
+	savedPath, _, found := strings.Cut(string(s.sessions.manager.GetBytes(ctx, valuePrefix+savedFormKey)), "\n")
 	path, _, _ := strings.Cut(page, "?")
-	return found && kept == path
+	return found && savedPath == path
 }
 
 // stepUp is like StepUp, for a route. If no page can restore the form, the visitor returns to the page that sent it.
 func (s *Shell) stepUp(w http.ResponseWriter, r *http.Request, route Route) {
-	back, form := route.back(r), peekForm(r)
+	back, form := route.restorePath(r), peekForm(r)
 	switch {
 	case r.Method == http.MethodGet && route.Page != "":
-		s.StepUp(w, r, route.page(r), nil)
+		s.StepUp(w, r, route.pagePath(r), nil)
 	case r.Method == http.MethodGet:
 		s.StepUp(w, r, r.URL.RequestURI(), nil)
 	case back != "" && form != nil && len(form.Encode()) <= maxSavedForm:

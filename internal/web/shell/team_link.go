@@ -21,18 +21,18 @@ func (s *Shell) followTeamLink(pages http.Handler) http.Handler {
 			return
 		}
 		id, err := strconv.ParseInt(query.Get(pipeline.TeamParam), 10, 64)
-		at := slices.IndexFunc(v.Teams, func(t team.OwnTeam) bool { return t.ID == id })
-		if err != nil || at < 0 {
+		i := slices.IndexFunc(v.Teams, func(t team.OwnTeam) bool { return t.ID == id })
+		if err != nil || i < 0 {
 			s.NotFound(w, r)
 			return
 		}
 		query.Del(pipeline.TeamParam)
-		to := LocalPath((&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
+		target := LocalPath((&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
 		if v.Team.ID == id {
-			Redirect(w, r, to)
+			Redirect(w, r, target)
 			return
 		}
-		s.SwitchTeam(w, r, v.Teams[at], to)
+		s.SwitchTeam(w, r, v.Teams[i], target)
 	})
 }
 
@@ -44,12 +44,12 @@ type switchView struct {
 
 // SwitchTeam selects another of the visitor's teams and redirects to a page of that team. A link on another site must
 // not change the selected team, so it leads to a confirmation page instead (Fetch Metadata Request Headers, W3C).
-func (s *Shell) SwitchTeam(w http.ResponseWriter, r *http.Request, to team.OwnTeam, page string) {
+func (s *Shell) SwitchTeam(w http.ResponseWriter, r *http.Request, newTeam team.OwnTeam, page string) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
-		s.Show(w, r, http.StatusOK, switchPage, "Switch team", switchView{to, page})
+		s.Show(w, r, http.StatusOK, switchPage, "Switch team", switchView{newTeam, page})
 		return
 	}
-	s.SetTeam(r.Context(), to.ID)
-	s.Flash(r, "You switched to the team %s.", to.Name)
+	s.SetTeam(r.Context(), newTeam.ID)
+	s.Flash(r, "You switched to the team %s.", newTeam.Name)
 	Redirect(w, r, page)
 }

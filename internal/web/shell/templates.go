@@ -15,11 +15,11 @@ import (
 
 // perLanguage returns a function that calls parse once for each language, on first use.
 func perLanguage(parse func(*locale.Language) *template.Template) func(*locale.Language) *template.Template {
-	made := map[*locale.Language]func() *template.Template{}
+	parsed := map[*locale.Language]func() *template.Template{}
 	for _, l := range locale.All() {
-		made[l] = sync.OnceValue(func() *template.Template { return parse(l) })
+		parsed[l] = sync.OnceValue(func() *template.Template { return parse(l) })
 	}
-	return func(l *locale.Language) *template.Template { return made[l]() }
+	return func(l *locale.Language) *template.Template { return parsed[l]() }
 }
 
 // layout returns the templates that every page can use: the layout and the blocks of parts.html.
@@ -71,8 +71,8 @@ func Parse(
 	}
 	shared := perLanguage(func(l *locale.Language) *template.Template {
 		t := template.Must(layout(l).Clone()).Funcs(funcs)
-		for _, more := range langFuncs {
-			t.Funcs(more(l))
+		for _, newFuncs := range langFuncs {
+			t.Funcs(newFuncs(l))
 		}
 		for _, name := range names {
 			if strings.HasPrefix(path.Base(name), "_") {

@@ -23,6 +23,6 @@ var TikTokAudiences = func() []Choice {
 }()
 
 // IsOffered reports whether one of the choices has the value.
-func IsOffered(all []Choice, value string) bool {
-	return slices.ContainsFunc(all, func(c Choice) bool { return c.Value == value })
+func IsOffered(choices []Choice, value string) bool {
+	return slices.ContainsFunc(choices, func(c Choice) bool { return c.Value == value })
 }

@@ -41,50 +41,50 @@ func NewUpload(w http.ResponseWriter, r *http.Request) *Upload {
 }
 
 // Err returns why the upload was interrupted, or nil.
-func (b *Upload) Err() error { return b.err }
+func (u *Upload) Err() error { return u.err }
 
 // Reject calls writeResponse to write the response before the body has ended. Clients that read while they send see the
 // response and stop. Other clients don't read the response before they have sent everything, so Reject reads a limited
 // part of the rest.
-func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, writeResponse func()) {
-	_ = b.control.EnableFullDuplex()
-	unread := !b.atEnd && (r.ContentLength < 0 || r.ContentLength-b.received > maxDiscard) ||
-		b.rejected && b.received != r.ContentLength // LimitRest may have ended the body early
+func (u *Upload) Reject(w http.ResponseWriter, r *http.Request, writeResponse func()) {
+	_ = u.control.EnableFullDuplex()
+	unread := !u.atEnd && (r.ContentLength < 0 || r.ContentLength-u.received > maxDiscard) ||
+		u.rejected && u.received != r.ContentLength // LimitRest may have ended the body early
 	if r.ProtoMajor == 1 && unread {
 		w.Header().Set("Connection", "close")
 	}
 	writeResponse()
-	_ = b.control.Flush()
-	b.discard()
+	_ = u.control.Flush()
+	u.discard()
 }
 
 // Read implements io.Reader.
-func (b *Upload) Read(p []byte) (int, error) {
+func (u *Upload) Read(p []byte) (int, error) {
 	// Ignore errors: a connection that does not support deadlines needs none.
-	if now := time.Now(); !b.rejected && now.Sub(b.deadlineSetAt) >= deadlineInterval {
-		b.deadlineSetAt = now
-		until := b.deadline(now)
-		_ = b.control.SetReadDeadline(until)
-		_ = b.control.SetWriteDeadline(until.Add(workTimeout))
+	if now := time.Now(); !u.rejected && now.Sub(u.deadlineSetAt) >= deadlineInterval {
+		u.deadlineSetAt = now
+		until := u.deadline(now)
+		_ = u.control.SetReadDeadline(until)
+		_ = u.control.SetWriteDeadline(until.Add(workTimeout))
 	}
-	n, err := b.ReadCloser.Read(p)
-	b.received += int64(n)
-	if err != nil && !b.atEnd {
-		b.atEnd = true
-		_ = b.control.SetWriteDeadline(time.Now().Add(workTimeout))
+	n, err := u.ReadCloser.Read(p)
+	u.received += int64(n)
+	if err != nil && !u.atEnd {
+		u.atEnd = true
+		_ = u.control.SetWriteDeadline(time.Now().Add(workTimeout))
 		if !errors.Is(err, io.EOF) {
-			b.err = err
+			u.err = err
 		}
 	}
 	return n, err //nolint:wrapcheck // passes on the body's errors
 }
 
 // deadline returns the deadline for the next byte.
-func (b *Upload) deadline(now time.Time) time.Time {
-	if b.startedAt.IsZero() {
-		b.startedAt = now
+func (u *Upload) deadline(now time.Time) time.Time {
+	if u.startedAt.IsZero() {
+		u.startedAt = now
 	}
-	slowest := b.startedAt.Add(throughputGrace + time.Duration(b.received/minThroughput)*time.Second)
+	slowest := u.startedAt.Add(throughputGrace + time.Duration(u.received/minThroughput)*time.Second)
 	if next := now.Add(stallTimeout); next.Before(slowest) {
 		return next
 	}
@@ -92,23 +92,23 @@ func (b *Upload) deadline(now time.Time) time.Time {
 }
 
 // discard reads a limited part of the rest of a rejected upload, unless the client waits for 100 Continue.
-func (b *Upload) discard() {
-	if begun := !b.deadlineSetAt.IsZero(); !b.atEnd && (begun || !b.expectsContinue) {
-		b.LimitRest()
-		_, _ = io.Copy(io.Discard, b) // errors no longer matter
+func (u *Upload) discard() {
+	if started := !u.deadlineSetAt.IsZero(); !u.atEnd && (started || !u.expectsContinue) {
+		u.LimitRest()
+		_, _ = io.Copy(io.Discard, u) // errors no longer matter
 	}
 }
 
 // LimitRest limits the number of bytes and the time for reading the rest of a rejected upload.
-func (b *Upload) LimitRest() {
-	if b.rejected {
+func (u *Upload) LimitRest() {
+	if u.rejected {
 		return
 	}
-	b.rejected = true
-	b.ReadCloser = bufferedBody{io.LimitReader(b.ReadCloser, maxDiscard), b.ReadCloser}
+	u.rejected = true
+	u.ReadCloser = bufferedBody{io.LimitReader(u.ReadCloser, maxDiscard), u.ReadCloser}
 	until := time.Now().Add(discardTimeout)
-	_ = b.control.SetReadDeadline(until)
-	_ = b.control.SetWriteDeadline(until.Add(workTimeout))
+	_ = u.control.SetReadDeadline(until)
+	_ = u.control.SetWriteDeadline(until.Add(workTimeout))
 }
 
 // Download is a response writer that sends a file without a total time limit, as long as the client keeps accepting
@@ -128,21 +128,21 @@ func NewDownload(w http.ResponseWriter) *Download {
 var errExpired = errors.New("the file's link has expired")
 
 // Write implements io.Writer.
-func (l *Download) Write(p []byte) (int, error) {
+func (d *Download) Write(p []byte) (int, error) {
 	now := time.Now()
-	if l.hasExpired(now) {
+	if d.hasExpired(now) {
 		return 0, errExpired // for example, after the process was suspended
 	}
-	if now.Sub(l.deadlineSetAt) >= deadlineInterval {
-		l.deadlineSetAt = now
-		_ = l.control.SetWriteDeadline(l.deadline(now))
+	if now.Sub(d.deadlineSetAt) >= deadlineInterval {
+		d.deadlineSetAt = now
+		_ = d.control.SetWriteDeadline(d.deadline(now))
 	}
-	n, err := l.ResponseWriter.Write(p)
-	if err != nil || !l.hasLimit() {
+	n, err := d.ResponseWriter.Write(p)
+	if err != nil || !d.hasLimit() {
 		return n, err //nolint:wrapcheck // passes on the writer's errors
 	}
 	// Flush now, because the process may be suspended before a later flush. Writers that cannot flush do not buffer.
-	if err := l.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := d.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return n, err //nolint:wrapcheck // as above
 	}
 	return n, nil
@@ -150,16 +150,16 @@ func (l *Download) Write(p []byte) (int, error) {
 
 // hasExpired reports whether the link has expired by the wall clock or by the monotonic clock. The wall clock can be
 // changed, and the monotonic clock may stop while the machine is suspended.
-func (l *Download) hasExpired(now time.Time) bool {
-	return l.hasLimit() && (!now.Before(l.ExpiresAt) || !now.Round(0).Before(l.ExpiresAt.Round(0)))
+func (d *Download) hasExpired(now time.Time) bool {
+	return d.hasLimit() && (!now.Before(d.ExpiresAt) || !now.Round(0).Before(d.ExpiresAt.Round(0)))
 }
 
-func (l *Download) hasLimit() bool { return !l.ExpiresAt.IsZero() }
+func (d *Download) hasLimit() bool { return !d.ExpiresAt.IsZero() }
 
 // deadline returns the time by which the client must have accepted the next bytes.
-func (l *Download) deadline(now time.Time) time.Time {
-	if next := now.Add(stallTimeout); !l.hasLimit() || next.Before(l.ExpiresAt) {
+func (d *Download) deadline(now time.Time) time.Time {
+	if next := now.Add(stallTimeout); !d.hasLimit() || next.Before(d.ExpiresAt) {
 		return next
 	}
-	return l.ExpiresAt
+	return d.ExpiresAt
 }

@@ -52,14 +52,14 @@ type audience struct {
 // spareAudiences is the number of empty audiences that the form adds.
 const spareAudiences = 2
 
-func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
+func newFormView(id int64, fields url.Values, formErr shell.FormError) formView {
 	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Error: formErr}
-	about := fields["audience_description"]
+	descriptions := fields["audience_description"]
 	for i, name := range fields["audience_name"] {
-		if p := (audience{Name: name}); i < len(about) {
-			p.Description = about[i]
-			if p.Name+p.Description != "" {
-				v.People = append(v.People, p)
+		if a := (audience{Name: name}); i < len(descriptions) {
+			a.Description = descriptions[i]
+			if a.Name+a.Description != "" {
+				v.People = append(v.People, a)
 			}
 		}
 	}
@@ -75,8 +75,8 @@ func newForm(id int64, fields url.Values, formErr shell.FormError) formView {
 // Value returns the value of a field.
 func (v formView) Value(name string) string { return v.Fields.Get(name) }
 
-// fieldsOf converts a draft to form values.
-func fieldsOf(d voice.Draft) url.Values {
+// formValues converts a draft to form values.
+func formValues(d voice.Draft) url.Values {
 	lines := func(list []string) []string { return []string{strings.Join(list, "\n")} }
 	out := url.Values{
 		"name": {d.Name}, "business_description": {d.BusinessDescription}, "tone": {d.Tone},
@@ -92,8 +92,8 @@ func fieldsOf(d voice.Draft) url.Values {
 	return out
 }
 
-// draftOf converts form values to a draft.
-func draftOf(fields url.Values) voice.Draft {
+// parseDraft converts form values to a draft.
+func parseDraft(fields url.Values) voice.Draft {
 	list := func(name string) []string {
 		return strings.Split(strings.ReplaceAll(fields.Get(name), "\r\n", "\n"), "\n")
 	}
@@ -105,9 +105,9 @@ func draftOf(fields url.Values) voice.Draft {
 		Avoid:              voice.BrandVoiceUse{Words: list("avoid.words"), Phrases: list("avoid.phrases")},
 		CustomInstructions: fields.Get("custom_instructions"), ContentLanguage: fields.Get("content_language"),
 	}}
-	names, about := fields["audience_name"], fields["audience_description"]
-	for i := range min(len(names), len(about)) {
-		a := voice.BrandVoiceAudience{Name: names[i], Description: about[i]}
+	names, descriptions := fields["audience_name"], fields["audience_description"]
+	for i := range min(len(names), len(descriptions)) {
+		a := voice.BrandVoiceAudience{Name: names[i], Description: descriptions[i]}
 		if strings.TrimSpace(a.Name+a.Description) != "" {
 			d.Audiences = append(d.Audiences, a)
 		}
@@ -115,17 +115,17 @@ func draftOf(fields url.Values) voice.Draft {
 	return d
 }
 
-func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, p.SavedForm(r), shell.FormError{}))
+func (h *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
+	h.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newFormView(0, h.SavedForm(r), shell.FormError{}))
 }
 
-func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxForm) {
+func (h *Handlers) create(w http.ResponseWriter, r *http.Request) {
+	if !h.ReadLongForm(w, r, maxForm) {
 		return
 	}
-	call, err := p.NewCall(r, "brand_voices")
+	call, err := h.NewCall(r, "brand_voices")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
 	start := r.PostForm.Get("start")
@@ -134,27 +134,27 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	}
 	switch start {
 	case "posts":
-		p.startFromPosts(w, r, call)
+		h.startFromPosts(w, r, call)
 		return
 	case "website":
-		p.startFromWebsite(w, r, call)
+		h.startFromWebsite(w, r, call)
 		return
 	}
-	created, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
+	created, err := h.voices.Create(r.Context(), call, parseDraft(r.PostForm))
 	if err != nil {
-		p.showFormError(w, r, 0, err)
+		h.showFormError(w, r, 0, err)
 		return
 	}
-	p.Flash(r, "The brand voice was created. This is how writers see it.")
+	h.Flash(r, "The brand voice was created. This is how writers see it.")
 	if r.PostForm.Get("past_posts") != "" {
-		if _, err := p.voices.AddPastPosts(r.Context(), call, created.ID); err != nil {
-			p.Log.ErrorContext(r.Context(), "adding past posts to a new brand voice failed", "voice", created.ID, "error", err)
-			p.Flash(r, "The brand voice was created, but the past posts were not added. Add them under Material → Team posts.")
+		if _, err := h.voices.AddPastPosts(r.Context(), call, created.ID); err != nil {
+			h.Log.ErrorContext(r.Context(), "adding past posts to a new brand voice failed", "voice", created.ID, "error", err)
+			h.Flash(r, "The brand voice was created, but the past posts were not added. Add them under Material → Team posts.")
 		}
 	}
 	if r.PostForm.Get("add_page") != "" {
-		if err := p.addPage(r.Context(), call, created.ID, r.PostForm.Get("website")); err != nil {
-			p.Flash(r, "The brand voice was created, but the web page was not added. Add its text under Material.")
+		if err := h.addPage(r.Context(), call, created.ID, r.PostForm.Get("website")); err != nil {
+			h.Flash(r, "The brand voice was created, but the web page was not added. Add its text under Material.")
 		}
 	}
 	shell.Redirect(w, r, pathOf(created.ID))
@@ -166,13 +166,13 @@ const enterButton = "enter"
 
 // addPage adds the text of a web page to the material of a voice. It fetches the page again instead of taking the
 // text from the form, where it could have been changed.
-func (p *Handlers) addPage(ctx context.Context, call operation.Call, id int64, address string) error {
-	page, err := p.voices.ReadWebsite(ctx, call, address)
+func (h *Handlers) addPage(ctx context.Context, call operation.Call, id int64, address string) error {
+	page, err := h.voices.ReadWebsite(ctx, call, address)
 	if err == nil {
-		_, err = p.voices.AddMaterial(ctx, call, id, voice.NewMaterial{Text: page.Text})
+		_, err = h.voices.AddMaterial(ctx, call, id, voice.NewMaterial{Text: page.Text})
 	}
 	if err != nil && apierr.FromError(err).IsServerError() {
-		p.Log.ErrorContext(ctx, "adding a web page to a brand voice failed", "voice", id, "error", err)
+		h.Log.ErrorContext(ctx, "adding a web page to a brand voice failed", "voice", id, "error", err)
 	}
 	return err
 }
@@ -187,70 +187,70 @@ func fillEmpty(form, defaults url.Values) {
 }
 
 // startFromWebsite shows the form of a new voice again, with empty fields filled in from a web page.
-func (p *Handlers) startFromWebsite(w http.ResponseWriter, r *http.Request, call operation.Call) {
-	page, err := p.voices.ReadWebsite(r.Context(), call, r.PostForm.Get("website"))
+func (h *Handlers) startFromWebsite(w http.ResponseWriter, r *http.Request, call operation.Call) {
+	page, err := h.voices.ReadWebsite(r.Context(), call, r.PostForm.Get("website"))
 	if err != nil {
-		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.Show(w, r, shell.StatusOf(err), pages["form"], "New brand voice", newForm(0, r.PostForm, formErr))
+		if formErr, ok := h.FormErrorOf(w, r, err, fieldNames); ok {
+			h.Show(w, r, shell.StatusOf(err), pages["form"], "New brand voice", newFormView(0, r.PostForm, formErr))
 		}
 		return
 	}
 	fillEmpty(r.PostForm, url.Values{"name": {page.Name}, "business_description": {page.Description}})
 	r.PostForm.Set("page_read", "1")
 	r.PostForm.Set("add_page", "1")
-	v := newForm(0, r.PostForm, shell.FormError{})
+	v := newFormView(0, r.PostForm, shell.FormError{})
 	v.PageRead = true
-	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
+	h.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
 }
 
 // startFromPosts shows the form of a new voice again, with empty fields filled in from past posts.
-func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call operation.Call) {
-	guide, posts, err := p.voices.Suggest(r.Context(), call)
+func (h *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call operation.Call) {
+	guide, posts, err := h.voices.Suggest(r.Context(), call)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	fillEmpty(r.PostForm, fieldsOf(voice.Draft{Guide: guide}))
+	fillEmpty(r.PostForm, formValues(voice.Draft{Guide: guide}))
 	if posts > 0 {
 		r.PostForm.Set("posts_read", "1")
 		r.PostForm.Set("past_posts", "1")
 	}
-	v := newForm(0, r.PostForm, shell.FormError{})
+	v := newFormView(0, r.PostForm, shell.FormError{})
 	v.Past, v.NoPastPosts = posts, posts == 0
-	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
+	h.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
 }
 
 // showFormError shows the form again with its input and the error.
-func (p *Handlers) showFormError(w http.ResponseWriter, r *http.Request, id int64, err error) {
-	if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-		p.Show(w, r, shell.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, formErr))
+func (h *Handlers) showFormError(w http.ResponseWriter, r *http.Request, id int64, err error) {
+	if formErr, ok := h.FormErrorOf(w, r, err, fieldNames); ok {
+		h.Show(w, r, shell.StatusOf(err), pages["form"], "Brand voice", newFormView(id, r.PostForm, formErr))
 	}
 }
 
-func (p *Handlers) editPage(w http.ResponseWriter, req voiceRequest) {
-	d, err := p.voices.Draft(req.Context(), req.call, req.voice)
+func (h *Handlers) editPage(w http.ResponseWriter, req voiceRequest) {
+	d, err := h.voices.Draft(req.Context(), req.call, req.voiceID)
 	if err != nil {
-		p.switchTeam(w, req.Request, err, req.voice)
+		h.switchTeam(w, req.Request, err, req.voiceID)
 		return
 	}
-	fields := p.SavedForm(req.Request)
+	fields := h.SavedForm(req.Request)
 	if fields == nil {
-		fields = fieldsOf(d)
+		fields = formValues(d)
 	}
-	p.ShowTitled(w, req.Request, http.StatusOK, pages["form"], p.T(req.Request, "Edit %s", d.Name),
-		newForm(req.voice, fields, shell.FormError{}))
+	h.ShowTitled(w, req.Request, http.StatusOK, pages["form"], h.T(req.Request, "Edit %s", d.Name),
+		newFormView(req.voiceID, fields, shell.FormError{}))
 }
 
-func (p *Handlers) change(w http.ResponseWriter, req voiceRequest) {
-	if !p.ReadLongForm(w, req.Request, maxForm) {
+func (h *Handlers) update(w http.ResponseWriter, req voiceRequest) {
+	if !h.ReadLongForm(w, req.Request, maxForm) {
 		return
 	}
-	if _, err := p.voices.Update(req.Context(), req.call, req.voice, draftOf(req.PostForm)); err != nil {
-		p.showFormError(w, req.Request, req.voice, err)
+	if _, err := h.voices.Update(req.Context(), req.call, req.voiceID, parseDraft(req.PostForm)); err != nil {
+		h.showFormError(w, req.Request, req.voiceID, err)
 		return
 	}
-	p.Flash(req.Request, "The brand voice was saved.")
-	shell.Redirect(w, req.Request, pathOf(req.voice))
+	h.Flash(req.Request, "The brand voice was saved.")
+	shell.Redirect(w, req.Request, pathOf(req.voiceID))
 }
 
 // choice is one option of a field.
@@ -261,7 +261,7 @@ type choice struct {
 
 // Options in the form. The first option of each list means that nothing is specified.
 var (
-	views = []choice{
+	pointsOfView = []choice{
 		{"", "Not specified"}, {string(voice.FirstSingular), "I – one person speaks"},
 		{string(voice.FirstPlural), "We – the business speaks as “we”"},
 		{string(voice.Second), "You – addresses the reader"}, {string(voice.Third), "The business by name"},
@@ -279,7 +279,7 @@ func (formView) MaxAudiences() int { return voice.MaxAudiences }
 func (formView) Languages() []settings.ContentLanguage { return settings.ContentLanguages() }
 
 // Views returns the options for the point of view.
-func (formView) Views() []choice { return slices.Clone(views) }
+func (formView) Views() []choice { return slices.Clone(pointsOfView) }
 
 // Emoji returns the options for emoji.
 func (formView) Emoji() []choice { return slices.Clone(emoji) }

@@ -70,8 +70,8 @@ func (v materialView) Kind() string {
 // Chosen reports whether a post in the form is selected. That is the post that was submitted or, if none was submitted,
 // the first post.
 func (v materialView) Chosen(i int, id string) bool {
-	if sent := v.Value("post_id"); sent != "" {
-		return sent == id
+	if submitted := v.Value("post_id"); submitted != "" {
+		return submitted == id
 	}
 	return i == 0
 }
@@ -105,7 +105,7 @@ const (
 	maxOfferedPosts = 20     // number of posts to choose from
 )
 
-func pieceFor(call operation.Call, id int64, m voice.Material) piece {
+func newPiece(call operation.Call, id int64, m voice.Material) piece {
 	return piece{
 		Material: m, Voice: id, Excerpt: truncate(m.Content, maxExcerpt), Short: truncate(m.Content, maxLabel),
 		Characters: utf8.RuneCountInString(m.Content), At: inZone(call, m.AddedAt),
@@ -120,34 +120,34 @@ func truncate(text string, limit int) string {
 	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }
 
-func (p *Handlers) materialPage(w http.ResponseWriter, req voiceRequest) {
-	p.showMaterial(w, req, http.StatusOK, p.SavedForm(req.Request), shell.FormError{})
+func (h *Handlers) materialPage(w http.ResponseWriter, req voiceRequest) {
+	h.showMaterial(w, req, http.StatusOK, h.SavedForm(req.Request), shell.FormError{})
 }
 
-func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status int, fields url.Values, formErr shell.FormError) {
-	d, err := p.voices.Draft(req.Context(), req.call, req.voice)
+func (h *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status int, fields url.Values, formErr shell.FormError) {
+	d, err := h.voices.Draft(req.Context(), req.call, req.voiceID)
 	if err != nil {
-		p.switchTeam(w, req.Request, err, req.voice)
+		h.switchTeam(w, req.Request, err, req.voiceID)
 		return
 	}
-	v := materialView{ID: req.voice, Name: d.Name, Fields: fields, Error: formErr}
-	materials, err := p.voices.Materials(req.Context(), req.call, req.voice)
+	v := materialView{ID: req.voiceID, Name: d.Name, Fields: fields, Error: formErr}
+	materials, err := h.voices.Materials(req.Context(), req.call, req.voiceID)
 	if err == nil {
-		v.Posts, err = p.ownPosts(req.Request)
+		v.Posts, err = h.ownPosts(req.Request)
 	}
 	if err != nil {
-		p.ShowError(w, req.Request, err)
+		h.ShowError(w, req.Request, err)
 		return
 	}
 	for _, m := range materials {
-		v.Pieces = append(v.Pieces, pieceFor(req.call, req.voice, m))
+		v.Pieces = append(v.Pieces, newPiece(req.call, req.voiceID, m))
 	}
-	p.ShowTitled(w, req.Request, status, pages["material"], p.T(req.Request, "Material of %s", d.Name), v)
+	h.ShowTitled(w, req.Request, status, pages["material"], h.T(req.Request, "Material of %s", d.Name), v)
 }
 
 // ownPosts returns the team's newest posts, leaving out posts without text.
-func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
-	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(maxOfferedPosts)})
+func (h *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
+	outcome, err := h.Do(r, "list_posts", operation.Arguments{"limit": int64(maxOfferedPosts)})
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +171,11 @@ func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
 	return out, nil
 }
 
-func (p *Handlers) addMaterial(w http.ResponseWriter, req voiceRequest) {
-	if !p.ReadLongForm(w, req.Request, maxForm) {
+func (h *Handlers) addMaterial(w http.ResponseWriter, req voiceRequest) {
+	if !h.ReadLongForm(w, req.Request, maxForm) {
 		return
 	}
-	_, err := p.voices.AddMaterial(req.Context(), req.call, req.voice,
+	_, err := h.voices.AddMaterial(req.Context(), req.call, req.voiceID,
 		voice.NewMaterial{
 			Text: req.PostForm.Get("text"), Link: req.PostForm.Get("link"), PostID: req.PostForm.Get("post_id"),
 		})
@@ -183,57 +183,57 @@ func (p *Handlers) addMaterial(w http.ResponseWriter, req voiceRequest) {
 		if apierr.Is(err, apierr.NotFound) && apierr.FromError(err).Context["argument"] == "post_id" {
 			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "Post not found in this team.")
 		}
-		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.showMaterial(w, req, shell.StatusOf(err), req.PostForm, formErr)
+		if formErr, ok := h.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			h.showMaterial(w, req, shell.StatusOf(err), req.PostForm, formErr)
 		}
 		return
 	}
 	text := locale.Key("The material was added.")
 	if link := req.PostForm.Get("link"); link != "" && req.PostForm.Get("add_page") != "" {
-		if err := p.addPage(req.Context(), req.call, req.voice, link); err != nil {
+		if err := h.addPage(req.Context(), req.call, req.voiceID, link); err != nil {
 			text = "The link was added, but the text of its page was not. Paste it under Text."
 		}
 	}
-	p.Flash(req.Request, text)
-	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
+	h.Flash(req.Request, text)
+	shell.Redirect(w, req.Request, pathOf(req.voiceID)+"/material")
 }
 
 // addPastPosts adds the team's newest published posts as material.
-func (p *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
-	if !p.ReadForm(w, req.Request) {
+func (h *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
+	if !h.ReadForm(w, req.Request) {
 		return
 	}
-	added, err := p.voices.AddPastPosts(req.Context(), req.call, req.voice)
+	added, err := h.voices.AddPastPosts(req.Context(), req.call, req.voiceID)
 	switch {
 	case err != nil:
-		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.showMaterial(w, req, shell.StatusOf(err), nil, formErr)
+		if formErr, ok := h.FormErrorOf(w, req.Request, err, fieldNames); ok {
+			h.showMaterial(w, req, shell.StatusOf(err), nil, formErr)
 		}
 		return
 	case added == 0:
-		p.Flash(req.Request, "There are no other published posts with text.")
+		h.Flash(req.Request, "There are no other published posts with text.")
 	default:
-		p.FlashText(req.Request, p.Language(req.Request).N(added,
+		h.FlashText(req.Request, h.Language(req.Request).N(added,
 			"%d published post was added. Remove those that do not fit the voice.",
 			"%d published posts were added. Remove those that do not fit the voice."))
 	}
-	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
+	shell.Redirect(w, req.Request, pathOf(req.voiceID)+"/material")
 }
 
 // piecePage shows a piece of material. It shows a long piece in parts.
-func (p *Handlers) piecePage(w http.ResponseWriter, req voiceRequest) {
-	m, err := p.voices.Material(req.Context(), req.call, req.voice, req.piece)
+func (h *Handlers) piecePage(w http.ResponseWriter, req voiceRequest) {
+	m, err := h.voices.Material(req.Context(), req.call, req.voiceID, req.materialID)
 	if err != nil {
-		p.switchTeam(w, req.Request, err, req.voice)
+		h.switchTeam(w, req.Request, err, req.voiceID)
 		return
 	}
-	v := pieceFor(req.call, req.voice, m)
-	letters := []rune(m.Content)
-	v.Parts = max(1, (len(letters)+partLength-1)/partLength)
-	v.Part = partIn(req.Request, v.Parts)
+	v := newPiece(req.call, req.voiceID, m)
+	runes := []rune(m.Content)
+	v.Parts = max(1, (len(runes)+partLength-1)/partLength)
+	v.Part = parsePart(req.Request, v.Parts)
 	from := (v.Part - 1) * partLength
-	v.Excerpt = string(letters[from:min(len(letters), from+partLength)])
-	p.Show(w, req.Request, http.StatusOK, pages["piece"], "Material", v)
+	v.Excerpt = string(runes[from:min(len(runes), from+partLength)])
+	h.Show(w, req.Request, http.StatusOK, pages["piece"], "Material", v)
 }
 
 // Next returns the number of the next part, or 0 if there is none.
@@ -244,17 +244,17 @@ func (v piece) Next() int {
 	return 0
 }
 
-func (p *Handlers) removeMaterial(w http.ResponseWriter, req voiceRequest) {
-	if err := p.voices.RemoveMaterial(req.Context(), req.call, req.voice, req.piece); err != nil {
-		p.ShowError(w, req.Request, err)
+func (h *Handlers) removeMaterial(w http.ResponseWriter, req voiceRequest) {
+	if err := h.voices.RemoveMaterial(req.Context(), req.call, req.voiceID, req.materialID); err != nil {
+		h.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(req.Request, "The material was removed. The voice itself is unchanged.")
-	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
+	h.Flash(req.Request, "The material was removed. The voice itself is unchanged.")
+	shell.Redirect(w, req.Request, pathOf(req.voiceID)+"/material")
 }
 
-// partIn returns the number of the requested part, from 1. It is 1 if the request is invalid.
-func partIn(r *http.Request, parts int) int {
+// parsePart returns the number of the requested part, from 1. It is 1 if the request is invalid.
+func parsePart(r *http.Request, parts int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("part"))
 	if err != nil || n < 1 || n > parts {
 		return 1

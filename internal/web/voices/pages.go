@@ -17,18 +17,18 @@ type listView struct {
 	Full     bool // the team has the maximum number of voices
 }
 
-func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
-	call, err := p.NewCall(r, "brand_voices")
+func (h *Handlers) list(w http.ResponseWriter, r *http.Request) {
+	call, err := h.NewCall(r, "brand_voices")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	voices, err := p.voices.List(r.Context(), call)
+	voices, err := h.voices.List(r.Context(), call)
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
+	h.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
 		listView{voices, shell.VisitorOf(r.Context()).Is(shell.Writers), len(voices) >= voice.MaxVoices})
 }
 
@@ -41,7 +41,7 @@ type view struct {
 }
 
 // PointOfViewText returns the label of the point of view, or "".
-func (v view) PointOfViewText() locale.Key { return labelOf(views, string(v.PointOfView)) }
+func (v view) PointOfViewText() locale.Key { return labelOf(pointsOfView, string(v.PointOfView)) }
 
 // EmojiText returns the label of the emoji policy, or "".
 func (v view) EmojiText() locale.Key { return labelOf(emoji, string(v.EmojiPolicy)) }
@@ -61,45 +61,45 @@ func (v view) Instructions() []string {
 	return strings.FieldsFunc(v.CustomInstructions, func(r rune) bool { return r == '\n' })
 }
 
-func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+func (h *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
-		p.ShowError(w, r, err)
+		h.ShowError(w, r, err)
 		return
 	}
-	outcome, err := p.Do(r, "get_brand_voice", operation.Arguments{"id": id})
+	outcome, err := h.Do(r, "get_brand_voice", operation.Arguments{"id": id})
 	if err != nil {
-		p.switchTeam(w, r, err, id)
+		h.switchTeam(w, r, err, id)
 		return
 	}
-	found, err := shell.Result[voice.BrandVoice](outcome)
+	brandVoice, err := shell.Result[voice.BrandVoice](outcome)
 	if err != nil {
-		p.ServerError(w, r, err)
+		h.ServerError(w, r, err)
 		return
 	}
-	v := view{BrandVoice: found, CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
+	v := view{BrandVoice: brandVoice, CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if v.CanWrite { // other roles may not see the material
-		call, err := p.NewCall(r, "brand_voices")
+		call, err := h.NewCall(r, "brand_voices")
 		if err == nil {
 			var material []voice.Material
-			material, err = p.voices.Materials(r.Context(), call, id)
+			material, err = h.voices.Materials(r.Context(), call, id)
 			v.Pieces = len(material)
 		}
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["voice"], found.Name, v)
+	h.ShowTitled(w, r, http.StatusOK, pages["voice"], brandVoice.Name, v)
 }
 
-func (p *Handlers) makeDefault(w http.ResponseWriter, req voiceRequest) {
-	if err := p.voices.MakeDefault(req.Context(), req.call, req.voice); err != nil {
-		p.ShowError(w, req.Request, err)
+func (h *Handlers) makeDefault(w http.ResponseWriter, req voiceRequest) {
+	if err := h.voices.MakeDefault(req.Context(), req.call, req.voiceID); err != nil {
+		h.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(req.Request, "This is now the default voice for new texts.")
-	shell.Redirect(w, req.Request, pathOf(req.voice))
+	h.Flash(req.Request, "This is now the default voice for new texts.")
+	shell.Redirect(w, req.Request, pathOf(req.voiceID))
 }
 
 // deleteView is the page that asks for confirmation before a voice is deleted.
@@ -109,26 +109,26 @@ type deleteView struct {
 	Material int
 }
 
-func (p *Handlers) deletePage(w http.ResponseWriter, req voiceRequest) {
-	d, err := p.voices.Draft(req.Context(), req.call, req.voice)
+func (h *Handlers) deletePage(w http.ResponseWriter, req voiceRequest) {
+	d, err := h.voices.Draft(req.Context(), req.call, req.voiceID)
 	if err != nil {
-		p.switchTeam(w, req.Request, err, req.voice)
+		h.switchTeam(w, req.Request, err, req.voiceID)
 		return
 	}
-	material, err := p.voices.Materials(req.Context(), req.call, req.voice)
+	material, err := h.voices.Materials(req.Context(), req.call, req.voiceID)
 	if err != nil {
-		p.ShowError(w, req.Request, err)
+		h.ShowError(w, req.Request, err)
 		return
 	}
-	p.Show(w, req.Request, http.StatusOK, pages["delete"], "Delete a brand voice",
-		deleteView{req.voice, d.Name, len(material)})
+	h.Show(w, req.Request, http.StatusOK, pages["delete"], "Delete a brand voice",
+		deleteView{req.voiceID, d.Name, len(material)})
 }
 
-func (p *Handlers) delete(w http.ResponseWriter, req voiceRequest) {
-	if err := p.voices.Delete(req.Context(), req.call, req.voice); err != nil {
-		p.ShowError(w, req.Request, err)
+func (h *Handlers) delete(w http.ResponseWriter, req voiceRequest) {
+	if err := h.voices.Delete(req.Context(), req.call, req.voiceID); err != nil {
+		h.ShowError(w, req.Request, err)
 		return
 	}
-	p.Flash(req.Request, "The brand voice was deleted.")
+	h.Flash(req.Request, "The brand voice was deleted.")
 	shell.Redirect(w, req.Request, "/voices")
 }

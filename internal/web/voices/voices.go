@@ -43,25 +43,25 @@ type Handlers struct {
 func New(sh *shell.Shell, voices *voice.Service) *Handlers { return &Handlers{sh, voices} }
 
 // Routes returns the routes of the pages. Only people who may write can see the source material.
-func (p *Handlers) Routes() []shell.Route {
+func (h *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /voices", Audience: shell.Members, Handler: p.list},
-		{Pattern: "GET /voices/new", Audience: shell.Writers, Handler: p.newPage},
-		{Pattern: "POST /voices/new", Audience: shell.Writers, Handler: p.create, RestoresForm: true},
-		{Pattern: "GET /voices/{id}", Audience: shell.Members, Handler: p.page},
-		{Pattern: "GET /voices/{id}/edit", Audience: shell.Writers, Handler: p.withVoice(p.editPage)},
-		{Pattern: "POST /voices/{id}/edit", Audience: shell.Writers, Handler: p.withVoice(p.change), RestoresForm: true},
-		{Pattern: "POST /voices/{id}/default", Audience: shell.Writers, Handler: p.withVoice(p.makeDefault)},
-		{Pattern: "GET /voices/{id}/delete", Audience: shell.Writers, Handler: p.withVoice(p.deletePage)},
-		{Pattern: "POST /voices/{id}/delete", Audience: shell.Writers, Handler: p.withVoice(p.delete)},
-		{Pattern: "GET /voices/{id}/material", Audience: shell.Writers, Handler: p.withVoice(p.materialPage)},
-		{Pattern: "POST /voices/{id}/material", Audience: shell.Writers, Handler: p.withVoice(p.addMaterial),
+		{Pattern: "GET /voices", Audience: shell.Members, Handler: h.list},
+		{Pattern: "GET /voices/new", Audience: shell.Writers, Handler: h.newPage},
+		{Pattern: "POST /voices/new", Audience: shell.Writers, Handler: h.create, RestoresForm: true},
+		{Pattern: "GET /voices/{id}", Audience: shell.Members, Handler: h.page},
+		{Pattern: "GET /voices/{id}/edit", Audience: shell.Writers, Handler: h.withVoice(h.editPage)},
+		{Pattern: "POST /voices/{id}/edit", Audience: shell.Writers, Handler: h.withVoice(h.update), RestoresForm: true},
+		{Pattern: "POST /voices/{id}/default", Audience: shell.Writers, Handler: h.withVoice(h.makeDefault)},
+		{Pattern: "GET /voices/{id}/delete", Audience: shell.Writers, Handler: h.withVoice(h.deletePage)},
+		{Pattern: "POST /voices/{id}/delete", Audience: shell.Writers, Handler: h.withVoice(h.delete)},
+		{Pattern: "GET /voices/{id}/material", Audience: shell.Writers, Handler: h.withVoice(h.materialPage)},
+		{Pattern: "POST /voices/{id}/material", Audience: shell.Writers, Handler: h.withVoice(h.addMaterial),
 			RestoresForm: true},
-		{Pattern: "POST /voices/{id}/material/past-posts", Audience: shell.Writers, Handler: p.withVoice(p.addPastPosts)},
+		{Pattern: "POST /voices/{id}/material/past-posts", Audience: shell.Writers, Handler: h.withVoice(h.addPastPosts)},
 		{Pattern: "GET /voices/{id}/material/{material}", Audience: shell.Writers,
-			Handler: p.withVoice(p.withMaterial(p.piecePage))},
-		{Pattern: "POST /voices/{id}/material/{material}/remove", Audience: shell.Writers, Handler: p.withVoice(
-			p.withMaterial(p.removeMaterial))},
+			Handler: h.withVoice(h.withMaterial(h.piecePage))},
+		{Pattern: "POST /voices/{id}/material/{material}/remove", Audience: shell.Writers, Handler: h.withVoice(
+			h.withMaterial(h.removeMaterial))},
 	}
 }
 
@@ -69,45 +69,45 @@ func (p *Handlers) Routes() []shell.Route {
 type voiceRequest struct {
 	*http.Request
 
-	call  operation.Call
-	voice int64
-	piece int64 // ID of the material in the path, or 0
+	call       operation.Call
+	voiceID    int64
+	materialID int64 // ID of the material in the path, or 0
 }
 
 // withVoice returns a handler that calls do with a voiceRequest for the voice in the path.
-func (p *Handlers) withVoice(do func(http.ResponseWriter, voiceRequest)) http.HandlerFunc {
+func (h *Handlers) withVoice(next func(http.ResponseWriter, voiceRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		call, err := p.NewCall(r, "brand_voices")
+		call, err := h.NewCall(r, "brand_voices")
 		if err != nil {
-			p.ShowError(w, r, err)
+			h.ShowError(w, r, err)
 			return
 		}
-		do(w, voiceRequest{Request: r, call: call, voice: id})
+		next(w, voiceRequest{Request: r, call: call, voiceID: id})
 	}
 }
 
 // withMaterial returns a function that adds the ID of the material in the path to the request and calls do.
-func (p *Handlers) withMaterial(do func(http.ResponseWriter, voiceRequest)) func(http.ResponseWriter, voiceRequest) {
+func (h *Handlers) withMaterial(next func(http.ResponseWriter, voiceRequest)) func(http.ResponseWriter, voiceRequest) {
 	return func(w http.ResponseWriter, req voiceRequest) {
 		var err error
-		if req.piece, err = shell.PathID(req.Request, "material"); err != nil {
-			p.ShowError(w, req.Request, err)
+		if req.materialID, err = shell.PathID(req.Request, "material"); err != nil {
+			h.ShowError(w, req.Request, err)
 			return
 		}
-		do(w, req)
+		next(w, req)
 	}
 }
 
 // switchTeam switches to the team of a voice and redirects to the voice. If the person does not belong to that team,
 // it shows err.
-func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-		return p.voices.FindTeam(ctx, id, teams)
+func (h *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
+	h.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		return h.voices.FindTeam(ctx, id, teams)
 	})
 }
 

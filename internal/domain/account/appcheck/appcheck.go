@@ -67,7 +67,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	errs := make([]error, len(platforms))
 	var wg sync.WaitGroup
 	for i, platform := range platforms {
-		wg.Go(func() { findings[i], errs[i] = s.check(checkCtx, platform) })
+		wg.Go(func() { findings[i], errs[i] = s.checkNetwork(checkCtx, platform) })
 	}
 	wg.Wait()
 	out := []Finding{}
@@ -94,7 +94,7 @@ func CountFailures(findings []Finding) int {
 	return n
 }
 
-func (s *Service) check(ctx context.Context, platform string) ([]Finding, error) {
+func (s *Service) checkNetwork(ctx context.Context, platform string) ([]Finding, error) {
 	n, err := s.Accounts.Network(platform)
 	if err != nil {
 		return nil, err
@@ -132,11 +132,11 @@ func (s *Service) checkAccount(ctx context.Context, checker network.AppChecker, 
 	if !expired {
 		return findings
 	}
-	fresh, err := s.Accounts.Refresh(ctx, g.account, g.Grant)
+	renewed, err := s.Accounts.Refresh(ctx, g.account, g.Grant)
 	if err != nil {
 		return []network.Finding{network.CallFinding(checker.Platform(), "access token", err)}
 	}
-	return checker.CheckAccount(ctx, fresh.Grant)
+	return checker.CheckAccount(ctx, renewed.Grant)
 }
 
 // accountGrant is a grant with the ID of its account.
@@ -188,22 +188,22 @@ func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Op
 	}
 	if !v.Accepted {
 		rejected := &network.Error{Class: network.AppNotApproved, Code: v.NetworkCode, Message: v.NetworkText}
-		answer := network.CallFinding(platform, out.Subject, rejected)
-		out.Result, out.NextStep = network.CheckFailed, answer.NextStep
-		out.Detail = "Rejected at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
+		finding := network.CallFinding(platform, out.Subject, rejected)
+		out.Result, out.NextStep = network.CheckFailed, finding.NextStep
+		out.Detail = "Rejected at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(finding.Detail)
 		return out
 	}
-	if reason, code := withoutAudit(platform, v.Options, defaults); reason != "" {
+	if reason, code := missingAuditReason(platform, v.Options, defaults); reason != "" {
 		out.Result, out.NextStep = network.CheckUnclear, network.NextStep(platform, code)
 		out.Detail += " " + reason
 	}
 	return out
 }
 
-// withoutAudit returns the reason why a published post does not prove that the app has passed the network's audit, and
+// missingAuditReason returns the reason why a published post does not prove that the app has passed the network's audit, and
 // the network's code for a missing audit. The reason is empty if the post proves the audit, or if the network has no
 // audit.
-func withoutAudit(platform string, o, defaults network.Options) (string, string) {
+func missingAuditReason(platform string, o, defaults network.Options) (string, string) {
 	const tikTokAudit, youTubeAudit = "unaudited_client_can_only_post_to_private_accounts", "privacyStatus"
 	switch {
 	case platform == "tiktok" && (o.TikTok == nil || o.TikTok.Mode == network.TikTokInbox): // without options, the operator's mode is inbox

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	creatorTimeout = 3 * time.Second
-	creatorTTL     = time.Minute // how long the settings of an account are cached
-	maxCreators    = 1000        // maximum number of cached accounts
+	creatorTimeout    = 3 * time.Second
+	creatorTTL        = time.Minute // how long the settings of an account are cached
+	maxCachedAccounts = 1000        // maximum number of cached accounts
 )
 
 // creatorCache caches the settings of accounts.
@@ -54,7 +54,7 @@ func (s *Service) CreatorInfo(ctx context.Context, account int64) Creator {
 	info := s.readCreator(readCtx, account)
 	s.creators.mu.Lock()
 	defer s.creators.mu.Unlock()
-	if s.creators.byAccount == nil || len(s.creators.byAccount) >= maxCreators {
+	if s.creators.byAccount == nil || len(s.creators.byAccount) >= maxCachedAccounts {
 		s.creators.byAccount = map[int64]cacheEntry{}
 	}
 	s.creators.byAccount[account] = cacheEntry{info, s.Now()}
@@ -104,8 +104,8 @@ func (s *Service) DefaultOptions(platform string) network.Options {
 // AddsToPlaylists reports whether posts on a network can be added to playlists.
 func (s *Service) AddsToPlaylists(platform string) bool {
 	n, err := s.Accounts.Network(platform)
-	adds, ok := n.(interface{ AddsToPlaylists() bool })
-	return ok && err == nil && adds.AddsToPlaylists()
+	provider, ok := n.(interface{ AddsToPlaylists() bool })
+	return ok && err == nil && provider.AddsToPlaylists()
 }
 
 // Rules returns a network's rules. It reports false if the network is not supported or has no documented rules.

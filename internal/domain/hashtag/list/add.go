@@ -132,7 +132,7 @@ func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Cal
 			return c, err
 		}
 	}
-	c.HashtagListEntry = entry(*l)
+	c.HashtagListEntry = newEntry(*l)
 	return c, nil
 }
 

@@ -26,37 +26,37 @@ type listCache struct {
 }
 
 // get returns the entry of a list if it is current.
-func (o *listCache) get(l List, version int64) (cacheEntry, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	e, known := o.lists[l.ID]
-	return e, known && e.revision == l.revision && e.version == version
+func (c *listCache) get(l List, version int64) (cacheEntry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.lists[l.ID]
+	return e, ok && e.revision == l.revision && e.version == version
 }
 
 // put stores the entry of a list. If the cache is full, it first drops all other entries.
-func (o *listCache) put(l List, version int64, e cacheEntry) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.bytes -= len(o.lists[l.ID].json)
-	delete(o.lists, l.ID)
-	if o.bytes+len(e.json) > maxCacheBytes {
-		clear(o.lists)
-		o.bytes = 0
+func (c *listCache) put(l List, version int64, e cacheEntry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes -= len(c.lists[l.ID].json)
+	delete(c.lists, l.ID)
+	if c.bytes+len(e.json) > maxCacheBytes {
+		clear(c.lists)
+		c.bytes = 0
 	}
 	e.revision, e.version = l.revision, version
-	o.lists[l.ID] = e
-	o.bytes += len(e.json)
+	c.lists[l.ID] = e
+	c.bytes += len(e.json)
 }
 
 // JSON returns the list as JSON, reusing its encoded hashtags.
-func (o HashtagList) JSON() ([]byte, error) {
-	head, err := operation.JSON(o.HashtagListEntry)
+func (l HashtagList) JSON() ([]byte, error) {
+	head, err := operation.JSON(l.HashtagListEntry)
 	if err != nil {
 		return nil, err
 	}
-	tags := o.hashtagsJSON
+	tags := l.hashtagsJSON
 	if tags == nil {
-		if tags, err = operation.JSON(o.Hashtags); err != nil {
+		if tags, err = operation.JSON(l.Hashtags); err != nil {
 			return nil, err
 		}
 	}

@@ -11,25 +11,25 @@ import (
 
 // CopyHashtags adds the hashtags of a list, with their subcategories, to one of the team's lists. It does not change
 // hashtags that are already in that list, so the call is idempotent.
-func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, into int64) (HashtagListChange, error) {
+func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, sourceID, targetID int64) (HashtagListChange, error) {
 	if err := call.Require(access.Write); err != nil {
 		return HashtagListChange{}, err
 	}
-	source, items, err := s.findWithItems(ctx, call.TeamID, from)
+	source, items, err := s.findWithItems(ctx, call.TeamID, sourceID)
 	if err == nil && !source.isReadyMade() {
-		items, err = s.items(ctx, source)
+		items, err = s.queryItems(ctx, source)
 	}
 	if err != nil {
 		return HashtagListChange{}, err
 	}
 	var out HashtagListChange
 	err = s.db.InTx(ctx, "hashtags.fill", func(ctx context.Context, tx *db.Tx) error {
-		l, err := s.lock(ctx, tx, call.TeamID, into)
+		l, err := s.lock(ctx, tx, call.TeamID, targetID)
 		if err != nil {
 			return err
 		}
 		out = HashtagListChange{
-			HashtagListEntry: entry(l), Added: []string{}, AlreadyPresent: []string{},
+			HashtagListEntry: newEntry(l), Added: []string{}, AlreadyPresent: []string{},
 			Refused: []HashtagListChangeRefused{},
 		}
 		for _, group := range groupBySubcategory(items) {

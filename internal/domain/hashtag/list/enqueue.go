@@ -19,8 +19,8 @@ func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in 
 	if err != nil {
 		return err
 	}
-	plan, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, plan allows no lists
-	if err := checkListCount(ctx, s.db, call, plan); err != nil {
+	p, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, plan allows no lists
+	if err := checkListCount(ctx, s.db, call, p); err != nil {
 		return err
 	}
 	return s.enqueue(ctx, call, l, in.Hashtags)

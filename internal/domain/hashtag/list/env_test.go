@@ -187,7 +187,7 @@ func (w env) listAll(t fatal, in ListInput) ([]int64, int) {
 	}
 	out := []int64{}
 	for pages := 1; ; pages++ {
-		answer := must.Get(w.lists(t.Context(), w.call("list_hashtag_lists"), in))(t)
+		answer := must.Get(w.listLists(t.Context(), w.call("list_hashtag_lists"), in))(t)
 		if len(answer.Data.HashtagLists) > in.Limit {
 			t.Fatalf("%d lists on a page of %d", len(answer.Data.HashtagLists), in.Limit)
 		}

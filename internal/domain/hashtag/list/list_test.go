@@ -317,11 +317,11 @@ func TestLists(t *testing.T) {
 		if slices.Contains(got, 34) || !slices.Contains(got, 33) || !slices.Contains(got, 1) {
 			t.Errorf("ready-made lists for Instagram: %v", got)
 		}
-		answer, err := w.lists(t.Context(), w.call("list_hashtag_lists"), ListInput{Scope: scopeAll, Limit: 3})
+		answer, err := w.listLists(t.Context(), w.call("list_hashtag_lists"), ListInput{Scope: scopeAll, Limit: 3})
 		must.NoError(t, err)
 		call := w.call("list_hashtag_lists")
 		call.Filters = []byte(`{"scope":"own"}`)
-		_, err = w.lists(t.Context(), call, ListInput{Scope: scopeOwn, Limit: 3, Cursor: &answer.Page.Cursor})
+		_, err = w.listLists(t.Context(), call, ListInput{Scope: scopeOwn, Limit: 3, Cursor: &answer.Page.Cursor})
 		checkRejected(t, err, apierr.ValidationFailed, apierr.InvalidCursor)
 	})
 }
@@ -335,7 +335,7 @@ func TestPagingDuringChanges(t *testing.T) {
 			own = append(own, w.mustCreate(t, CreateInput{}).ID)
 		}
 		in := ListInput{Scope: scopeAll, Limit: 3}
-		first := must.Get(w.lists(t.Context(), w.call("list_hashtag_lists"), in))(t)
+		first := must.Get(w.listLists(t.Context(), w.call("list_hashtag_lists"), in))(t)
 		w.mustCreate(t, CreateInput{})
 		must.NoError(t, w.Delete(t.Context(), w.team, w.actor(), own[3])) // the list at the cursor
 		in.Cursor = &first.Page.Cursor

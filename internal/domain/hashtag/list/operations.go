@@ -105,7 +105,7 @@ func (ListedHashtag) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of the metrics. Only in lists for all networks."}
 }
 
-func entry(l List) HashtagListEntry {
+func newEntry(l List) HashtagListEntry {
 	return HashtagListEntry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.isReadyMade(),
 		Color: l.Color,
 		Icon:  l.Icon}
@@ -126,7 +126,7 @@ func (s *Service) Operations() []operation.Operation {
 				Arguments: map[string]string{"list_id": "id"}, Label: []string{"name", "platform"}},
 			Example: operation.Example{Arguments: map[string]any{"scope": "own", "limit": 1},
 				Data: HashtagLists{[]HashtagListEntry{exampleEntry}}},
-		}, s.lists),
+		}, s.listLists),
 		operation.Define(operation.Spec{
 			Tool: "get_hashtag_list", Method: http.MethodGet, Path: "/hashtag-lists/{list_id}", Needs: access.Read,
 			Success: http.StatusOK,
@@ -169,7 +169,7 @@ func (s *Service) Operations() []operation.Operation {
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID,
 				"hashtags": []string{"coffee", "#espresso"}, "subcategory": "Drinks"},
 				Data: HashtagListChange{
-					exampleGrown, []string{"espresso"}, []string{"coffee"}, []HashtagListChangeRefused{},
+					exampleGrownEntry, []string{"espresso"}, []string{"coffee"}, []HashtagListChangeRefused{},
 				}},
 		}, s.add),
 	}
@@ -178,7 +178,7 @@ func (s *Service) Operations() []operation.Operation {
 var (
 	exampleEntry = HashtagListEntry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 2, Color: "#c0643a",
 		Icon: "ri-cup-line"}
-	exampleGrown = HashtagListEntry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 3, Color: "#c0643a",
+	exampleGrownEntry = HashtagListEntry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 3, Color: "#c0643a",
 		Icon: "ri-cup-line"}
 	exampleHashtags = []ListedHashtag{
 		{HashtagSummary: stats.HashtagSummary{Hashtag: "coffee", Posts: &hashtaganalysis.TagPosts{Count: 182_000_000, Basis: "measured"},

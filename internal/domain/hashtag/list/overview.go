@@ -17,21 +17,21 @@ func (s *Service) Samples(ctx context.Context, team int64, lists []HashtagListEn
 	out := map[int64][]string{}
 	for _, l := range lists {
 		if r, found := s.findReadyMade(l.ID); found {
-			out[l.ID] = hashtagsOf(r.items, limit)
+			out[l.ID] = firstHashtags(r.items, limit)
 			continue
 		}
 		tags, err := db.AllSized(ctx, s.db, limit, scanHashtag, itemsQuery+` LIMIT ?`, team, l.ID, limit)
 		if err != nil {
 			return nil, fmt.Errorf("reading the first hashtags of a list: %w", err)
 		}
-		out[l.ID] = hashtagsOf(tags, limit)
+		out[l.ID] = firstHashtags(tags, limit)
 	}
 	return out, nil
 }
 
 func scanHashtag(rows *sql.Rows, i *Item) error { return rows.Scan(&i.Hashtag, &i.Subcategory) }
 
-func hashtagsOf(items []Item, limit int) []string {
+func firstHashtags(items []Item, limit int) []string {
 	out := make([]string, 0, min(len(items), limit))
 	for _, i := range items[:min(len(items), limit)] {
 		out = append(out, i.Hashtag)
@@ -61,14 +61,14 @@ func (s *Service) Search(ctx context.Context, team int64, in ListInput, text str
 			continue
 		}
 		if strings.Contains(provider.NormalizeText(r.Name), text) || slices.ContainsFunc(r.items, matches) {
-			out, count = append(out, entry(r.List)), count+1
+			out, count = append(out, newEntry(r.List)), count+1
 		}
 	}
 	return out, nil
 }
 
-// escapeLike escapes the wildcards of LIKE.
-var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+// likeEscaper escapes the wildcards of LIKE.
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // searchOwn finds lists of a team, newest first. Names are compared in Go, because SQLite and PostgreSQL ignore case
 // differently.
@@ -80,14 +80,14 @@ func (s *Service) searchOwn(ctx context.Context, team int64, platform, text stri
 	}
 	matchingIDs, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
 		`SELECT l.id FROM hashtag_lists l WHERE l.team_id = ? AND EXISTS (SELECT 1 FROM hashtag_list_items i
-		WHERE i.list_id = l.id AND i.hashtag LIKE ? ESCAPE '\')`, team, "%"+escapeLike.Replace(text)+"%")
+		WHERE i.list_id = l.id AND i.hashtag LIKE ? ESCAPE '\')`, team, "%"+likeEscaper.Replace(text)+"%")
 	if err != nil {
 		return nil, fmt.Errorf("searching hashtag lists: %w", err)
 	}
 	var out []HashtagListEntry
 	for _, l := range lists {
 		if len(out) < limit && (strings.Contains(provider.NormalizeText(l.Name), text) || slices.Contains(matchingIDs, l.ID)) {
-			out = append(out, entry(l))
+			out = append(out, newEntry(l))
 		}
 	}
 	return out, nil
@@ -106,7 +106,7 @@ func (s *Service) ReadyMadeIn(language string) []ReadyMade {
 	var out []ReadyMade
 	for _, r := range s.readyMadeLists {
 		if baseLanguage(r.language) == baseLanguage(language) {
-			out = append(out, ReadyMade{r.ID, r.Name, hashtagsOf(r.items, len(r.items))})
+			out = append(out, ReadyMade{r.ID, r.Name, firstHashtags(r.items, len(r.items))})
 		}
 	}
 	slices.SortFunc(out, func(a, b ReadyMade) int { return strings.Compare(a.Name, b.Name) })

@@ -48,7 +48,7 @@ func TestSamples(t *testing.T) {
 		empty := w.mustCreate(t, CreateInput{Name: "Empty"})
 		ready := w.readyMadeLists[0]
 		got := must.Get(w.Samples(t.Context(), w.team,
-			[]HashtagListEntry{own.HashtagListEntry, empty.HashtagListEntry, entry(ready.List)}, 2))(t)
+			[]HashtagListEntry{own.HashtagListEntry, empty.HashtagListEntry, newEntry(ready.List)}, 2))(t)
 		want := map[int64][]string{
 			own.ID: {"one", "two"}, empty.ID: {}, ready.ID: {ready.items[0].Hashtag, ready.items[1].Hashtag},
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // lists returns a page of the team's lists followed by the ready-made lists, by descending ID.
-func (s *Service) lists(
+func (s *Service) listLists(
 	ctx context.Context, call operation.Call, in ListInput,
 ) (operation.Response[HashtagLists], error) {
 	out := operation.Response[HashtagLists]{App: appPage, Data: HashtagLists{HashtagLists: []HashtagListEntry{}}}
@@ -36,7 +36,7 @@ func (s *Service) lists(
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(formatID(found[in.Limit-1].ID))}
 	}
 	for _, l := range found {
-		out.Data.HashtagLists = append(out.Data.HashtagLists, entry(l))
+		out.Data.HashtagLists = append(out.Data.HashtagLists, newEntry(l))
 	}
 	return out, nil
 }
@@ -74,18 +74,18 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	if err != nil {
 		return out, err
 	}
-	e, known := s.cache.get(l, version)
-	if !known {
+	cached, ok := s.cache.get(l, version)
+	if !ok {
 		// The loaded statistics may be newer than version, but never older. If they are newer, the next call loads them
 		// again.
-		if e, err = s.load(ctx, l); err != nil {
+		if cached, err = s.load(ctx, l); err != nil {
 			return out, err
 		}
-		s.cache.put(l, version, e)
+		s.cache.put(l, version, cached)
 	}
-	l.Size = int64(len(e.hashtags)) // the hashtags were read after the list
-	out.Data, out.App = HashtagList{entry(l), slices.Clone(e.hashtags), e.json}, appPath(l)
-	out.Notes = s.missingMetricsNotes(l, e.hashtags)
+	l.Size = int64(len(cached.hashtags)) // the hashtags were read after the list
+	out.Data, out.App = HashtagList{newEntry(l), slices.Clone(cached.hashtags), cached.json}, appPath(l)
+	out.Notes = s.missingMetricsNotes(l, cached.hashtags)
 	return out, nil
 }
 
@@ -131,7 +131,7 @@ func (s *Service) readItems(ctx context.Context, l List) ([]Item, error) {
 	if r, found := s.findReadyMade(l.ID); found {
 		return r.items, nil
 	}
-	return s.items(ctx, l)
+	return s.queryItems(ctx, l)
 }
 
 // load reads the hashtags of a list with their statistics and encodes them as JSON.

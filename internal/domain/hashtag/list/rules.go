@@ -36,10 +36,10 @@ func (HashtagListChangeRefused) Descriptions() map[string]string {
 func parseHashtags(platform string, hashtags []string) ([]string, []HashtagListChangeRefused) {
 	tags, rejected := make([]string, 0, len(hashtags)), []HashtagListChangeRefused{}
 	seenTags, seenRejections := make(map[string]bool, len(hashtags)), map[HashtagListChangeRefused]bool{}
-	for _, text := range hashtags {
-		tag, err := provider.ParseHashtagFor(platform, text)
+	for _, hashtag := range hashtags {
+		tag, err := provider.ParseHashtagFor(platform, hashtag)
 		if err != nil {
-			if r := (HashtagListChangeRefused{sanitize(text), rejectionReason(err)}); !seenRejections[r] {
+			if r := (HashtagListChangeRefused{sanitize(hashtag), rejectionReason(err)}); !seenRejections[r] {
 				seenRejections[r], rejected = true, append(rejected, r)
 			}
 			continue

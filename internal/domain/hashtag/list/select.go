@@ -11,6 +11,6 @@ func (s *Service) Select(ctx context.Context, team, id int64, pick func([]Item) 
 	}
 	l.Size = int64(len(items)) // the hashtags were read after the list
 	picked := pick(append([]Item{}, items...))
-	shown, err := s.addStatistics(ctx, l, picked)
-	return HashtagList{HashtagListEntry: entry(l), Hashtags: shown}, err
+	hashtags, err := s.addStatistics(ctx, l, picked)
+	return HashtagList{HashtagListEntry: newEntry(l), Hashtags: hashtags}, err
 }

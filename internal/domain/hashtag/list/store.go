@@ -14,10 +14,10 @@ import (
 const columns = `id, team_id, name, platform, color, icon, size, last_position, revision, created_at`
 
 func scan(scanRow func(...any) error, l *List) error {
-	var created int64
+	var createdAt int64
 	err := scanRow(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.lastPosition, &l.revision,
-		&created)
-	l.CreatedAt = db.Time(created)
+		&createdAt)
+	l.CreatedAt = db.Time(createdAt)
 	return err
 }
 
@@ -72,7 +72,7 @@ func (s *Service) insert(ctx context.Context, tx *db.Tx, l *List) error {
 const itemsQuery = `SELECT hashtag, subcategory FROM hashtag_list_items WHERE list_id = (SELECT id FROM hashtag_lists
 	WHERE team_id = ? AND id = ?) ORDER BY position`
 
-func (s *Service) items(ctx context.Context, l List) ([]Item, error) {
+func (s *Service) queryItems(ctx context.Context, l List) ([]Item, error) {
 	items, err := db.AllSized(ctx, s.db, int(l.Size), func(rows *sql.Rows, i *Item) error {
 		return rows.Scan(&i.Hashtag, &i.Subcategory)
 	}, itemsQuery, l.TeamID, l.ID)
@@ -160,9 +160,9 @@ func (*Service) InAnyList(ctx context.Context, q db.Querier, platform, hashtag s
 
 // FindTeam returns the team that owns a list, or not_found if none of the given teams does.
 func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.OwningTeam(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
+	owner, err := db.OwningTeam(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.ItemNotFound()
 	}
-	return home, err
+	return owner, err
 }

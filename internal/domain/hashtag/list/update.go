@@ -18,18 +18,18 @@ type Change struct {
 // apply validates the change and applies it to a list.
 func (c Change) apply(l *List) error {
 	for _, part := range []struct {
-		given *string
-		read  func(string) (string, error)
-		into  *string
+		newValue *string
+		parse    func(string) (string, error)
+		dst      *string
 	}{{c.Name, parseName, &l.Name}, {c.Color, parseColor, &l.Color}, {c.Icon, parseIcon, &l.Icon}} {
-		if part.given == nil {
+		if part.newValue == nil {
 			continue
 		}
-		value, err := part.read(*part.given)
+		value, err := part.parse(*part.newValue)
 		if err != nil {
 			return err
 		}
-		*part.into = value
+		*part.dst = value
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestChange(t *testing.T) {
 			{Change{}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
 		} {
 			changed := must.Get(w.Change(t.Context(), w.team, w.actor(), l.ID, c.change))(t)
-			if diff := cmp.Diff(c.want, entry(changed)); diff != "" {
+			if diff := cmp.Diff(c.want, newEntry(changed)); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(c.want, w.mustGet(t, l.ID).HashtagListEntry); diff != "" {

@@ -17,12 +17,12 @@ const (
 	maxRelated  = 50  // hashtags related to the keyword's own hashtags
 	maxEnqueued = 10  // related hashtags with unknown metrics that are measured in the background
 
-	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // maximum number of hashtags in a result
+	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxOtherHashtags // maximum number of hashtags in a result
 )
 
 // lookupResult holds the known hashtags that match a keyword or are related to its own hashtags.
 type lookupResult struct {
-	related []stats.Related
+	related []stats.RelatedHashtag
 	matches []stats.Statistics
 }
 
@@ -36,7 +36,7 @@ func (s *Service) lookUpRelated(ctx context.Context, t task) (lookupResult, erro
 	return out, err
 }
 
-func statisticsOf(related []stats.Related) []stats.Statistics {
+func relatedStatistics(related []stats.RelatedHashtag) []stats.Statistics {
 	out := make([]stats.Statistics, len(related))
 	for i, r := range related {
 		out[i] = r.Statistics
@@ -51,18 +51,18 @@ func isComplete(f stats.Statistics) bool { return f.Posts != nil && f.PostsPerDa
 type findings struct {
 	hashtags      []stats.Statistics // complete; the keyword's own hashtags, then others by score
 	incomplete    []stats.Statistics // existing own hashtags without a number of posts or posts per day
-	related       []stats.Related
+	related       []stats.RelatedHashtag
 	ownHashtags   []string // the keyword's own hashtags, without those that do not exist
-	answeredCount int      // number of own hashtags for which the provider responded to this search
+	responseCount int      // number of own hashtags for which the provider responded to this search
 	freshCount    int      // number of own hashtags with current statistics
 }
 
 func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(f.related) == 0 }
 
 // collect gathers the findings for a keyword from stored statistics and the provider's responses.
-func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (findings, error) {
+func (s *Service) collect(ctx context.Context, j job.LeasedJob, t task) (findings, error) {
 	var out findings
-	answers, err := readAnswers(ctx, s.db, h.ID)
+	answers, err := readAnswers(ctx, s.db, j.ID)
 	if err != nil {
 		return out, err
 	}
@@ -78,7 +78,7 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 	}
 	for _, tag := range ownHashtags {
 		if answers[tag] {
-			out.answeredCount++
+			out.responseCount++
 		}
 		if s.isFresh(t, statistics[tag]) {
 			out.freshCount++
@@ -91,11 +91,11 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 			out.incomplete = append(out.incomplete, f)
 		}
 	}
-	candidates := slices.Concat(knownStatistics(ownHashtags, statistics), related.matches, statisticsOf(related.related),
+	candidates := slices.Concat(knownStatistics(ownHashtags, statistics), related.matches, relatedStatistics(related.related),
 		knownStatistics(names, statistics))
 	out.hashtags = selectComplete(candidates, answers)
 	slices.SortStableFunc(out.hashtags, resultOrder(ownHashtags))
-	out.related = slices.DeleteFunc(related.related, func(r stats.Related) bool { return isMissing(answers, r.Hashtag) })
+	out.related = slices.DeleteFunc(related.related, func(r stats.RelatedHashtag) bool { return isMissing(answers, r.Hashtag) })
 	return out, nil
 }
 
@@ -108,7 +108,7 @@ func isMissing(exists map[string]bool, tag string) bool {
 func knownStatistics(names []string, byName map[string]stats.Statistics) []stats.Statistics {
 	var out []stats.Statistics
 	for _, name := range names {
-		if f, there := byName[name]; there {
+		if f, ok := byName[name]; ok {
 			out = append(out, f)
 		}
 	}
@@ -190,31 +190,31 @@ const (
 // conclude ends a search with its findings. The search succeeds if anything is known. It is charged if the provider
 // responded for one of the keyword's own hashtags, or if current statistics of an own hashtag were stored and no
 // request failed.
-func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, providerErrs map[string]error) error {
+func (s *Service) conclude(ctx context.Context, j job.LeasedJob, t task, f findings, providerErrs map[string]error) error {
 	if f.isEmpty() {
 		if len(providerErrs) > 0 {
-			return s.fail(ctx, h, t, errorCode(providerErrs))
+			return s.fail(ctx, j, t, errorCode(providerErrs))
 		}
-		return s.fail(ctx, h, t, "nothing_found")
+		return s.fail(ctx, j, t, "nothing_found")
 	}
-	e := outcome{state: job.Succeeded, paidUntil: t.paidUntil, resultOf: h.ID}
-	if t.paidUntil.IsZero() && (f.answeredCount > 0 || len(providerErrs) == 0 && f.freshCount > 0) {
-		e.charged, e.paidUntil = true, s.db.Now().Add(s.window())
+	o := outcome{state: job.Succeeded, paidUntil: t.paidUntil, resultOf: j.ID}
+	if t.paidUntil.IsZero() && (f.responseCount > 0 || len(providerErrs) == 0 && f.freshCount > 0) {
+		o.charged, o.paidUntil = true, s.db.Now().Add(s.window())
 	} else if t.paidUntil.IsZero() {
-		e.notes = append(e.notes, notChargedNote)
+		o.notes = append(o.notes, notChargedNote)
 	}
 	if len(providerErrs) > 0 {
-		e.state, e.code, e.resultOf = job.PartiallySucceeded, errorCode(providerErrs), ""
-		e.notes = append(e.notes, unansweredNote)
+		o.state, o.code, o.resultOf = job.PartiallySucceeded, errorCode(providerErrs), ""
+		o.notes = append(o.notes, unansweredNote)
 	}
 	if len(f.incomplete) > 0 {
-		e.notes = append(e.notes, IncompleteNote)
+		o.notes = append(o.notes, IncompleteNote)
 	}
-	e.toMeasure = f.hashtagsToMeasure()
-	return s.finish(ctx, h, t, e, f.rows())
+	o.toMeasure = f.hashtagsToMeasure()
+	return s.finish(ctx, j, t, o, f.rows())
 }
 
-// errorCode returns the job's error code for a provider's errors.
+// defaultErrorCode returns the job's error code for a provider's errors.
 func errorCode(providerErrs map[string]error) string {
 	for _, err := range providerErrs {
 		if !errors.Is(err, provider.ErrNotOffered) {

@@ -23,8 +23,8 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 		if err != nil {
 			return err
 		}
-		covered, err := s.paidUntil(ctx, tx, call, in.Platform, k, r)
-		if r.job != "" || !covered.IsZero() || s.Source == nil {
+		paidUntil, err := s.paidUntil(ctx, tx, call, in.Platform, k, r)
+		if r.jobID != "" || !paidUntil.IsZero() || s.Source == nil {
 			cost = 0
 		}
 		return err
@@ -71,9 +71,9 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 		}
 		var record job.Record
 		switch {
-		case r.job != "":
+		case r.jobID != "":
 			out.Notes = []string{runningNote}
-			record, err = job.Get(ctx, tx, call.TeamID, r.job)
+			record, err = job.Get(ctx, tx, call.TeamID, r.jobID)
 		case call.Reservation == 0 && r.isPaid(call.Now) && r.resultOf != "":
 			out.Notes = []string{paidNote}
 			record, err = s.serveStored(ctx, tx, call, r)

@@ -32,7 +32,7 @@ const (
 var (
 	errNoWords = apierr.Invalid(apierr.Malformed, "query", "The query has no letters or digits. Enter a keyword, a phrase or a "+
 		"hashtag.")
-	errLink = apierr.Invalid(apierr.Malformed, "query", "This link is not a hashtag page on the platform. Enter the hashtag or "+
+	errWrongLink = apierr.Invalid(apierr.Malformed, "query", "This link is not a hashtag page on the platform. Enter the hashtag or "+
 		"its link.")
 	errTooLong = apierr.Invalid(apierr.TooLong, "query", "The query is too long. Use fewer words.")
 
@@ -46,9 +46,9 @@ func (in Input) keyword() (keyword, error) {
 	if err == nil {
 		return keyword{tag}, nil
 	}
-	if _, other := provider.ParseHashtag(in.Query); other == nil || errors.Is(err, provider.ErrHashtagLink) &&
+	if _, otherErr := provider.ParseHashtag(in.Query); otherErr == nil || errors.Is(err, provider.ErrHashtagLink) &&
 		strings.Contains(in.Query, schemeSeparator) {
-		return nil, errLink // a link to another network or to another page
+		return nil, errWrongLink // a link to another network or to another page
 	}
 	var out keyword
 	for word := range strings.FieldsFuncSeq(provider.NormalizeText(in.Query), func(r rune) bool {

@@ -59,8 +59,8 @@ func TestRejectedQueries(t *testing.T) {
 	for query, want := range map[string]*apierr.Error{
 		"##": errNoWords, "--": errNoWords, "  ": errNoWords, "🌊🌊": errNoWords, "\u0301\u0301": errNoWords,
 		"#\u200e": errNoWords, "//": errNoWords,
-		"https://www.tiktok.com/tag/travel": errLink, "tiktok.com/tag/travel": errLink,
-		"https://www.instagram.com/natgeo/": errLink, "https://example.com/beach": errLink,
+		"https://www.tiktok.com/tag/travel": errWrongLink, "tiktok.com/tag/travel": errWrongLink,
+		"https://www.instagram.com/natgeo/": errWrongLink, "https://example.com/beach": errWrongLink,
 		longWords(33): errTooLong,
 	} {
 		if _, err := (Input{Query: query, Platform: provider.Instagram}).keyword(); !errors.Is(err, error(want)) {

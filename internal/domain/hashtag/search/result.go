@@ -70,16 +70,16 @@ func readResult(ctx context.Context, q db.Querier, charged job.ChargedFunc, call
 	if err != nil {
 		return output, err
 	}
-	rows, err := page(ctx, q, r.ID, from, in.Limit+1)
+	rows, err := readPage(ctx, q, r.ID, from, in.Limit+1)
 	if err != nil {
 		return output, err
 	}
-	for _, k := range rows {
-		if k.part == partHashtags && len(out.Hashtags) == in.Limit {
+	for _, h := range rows {
+		if h.part == partHashtags && len(out.Hashtags) == in.Limit {
 			output.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
 			continue
 		}
-		if err := out.add(call, k); err != nil {
+		if err := out.add(call, h); err != nil {
 			return output, err
 		}
 	}
@@ -114,9 +114,9 @@ type storedHashtag struct {
 const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ?
 	OR position >= ? AND position < ?) ORDER BY part, position`
 
-func page(ctx context.Context, q db.Querier, id string, from, limit int) ([]storedHashtag, error) {
-	out, err := db.All(ctx, q, func(rows *sql.Rows, k *storedHashtag) error {
-		return rows.Scan(&k.part, &k.measuredAt, &k.entry)
+func readPage(ctx context.Context, q db.Querier, id string, from, limit int) ([]storedHashtag, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, h *storedHashtag) error {
+		return rows.Scan(&h.part, &h.measuredAt, &h.entry)
 	}, pageQuery, id, partHashtags, from, from+limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the result of job %s: %w", id, err)
@@ -124,13 +124,13 @@ func page(ctx context.Context, q db.Querier, id string, from, limit int) ([]stor
 	return out, nil
 }
 
-func (r *SearchResult) add(call operation.Call, k storedHashtag) error {
-	measuredAt := call.MomentOrNil(db.Time(k.measuredAt))
+func (r *SearchResult) add(call operation.Call, h storedHashtag) error {
+	measuredAt := call.MomentOrNil(db.Time(h.measuredAt))
 	entry := RelatedHashtag{MeasuredAt: measuredAt}
-	if err := json.Unmarshal(k.entry, &entry); err != nil {
+	if err := json.Unmarshal(h.entry, &entry); err != nil {
 		return fmt.Errorf("reading a hashtag of a result: %w", err)
 	}
-	switch hashtag := (FoundHashtag{entry.HashtagSummary, measuredAt}); k.part {
+	switch hashtag := (FoundHashtag{entry.HashtagSummary, measuredAt}); h.part {
 	case partRelated:
 		r.Related = append(r.Related, entry)
 	case partHashtags:

@@ -17,7 +17,7 @@ import (
 // search is the stored state of a team's keyword.
 type search struct {
 	id        int64
-	job       string // ID of the running job, or empty
+	jobID     string // ID of the running job, or empty
 	resultOf  string // ID of the job whose result later searches get; empty if there is none
 	paidUntil time.Time
 }
@@ -28,18 +28,18 @@ func (r search) isPaid(now time.Time) bool { return now.Before(r.paidUntil) }
 // lockKeyword inserts or locks the row of a team's keyword, so that only one of several concurrent calls is charged.
 func lockKeyword(ctx context.Context, tx *db.Tx, team int64, platform string, k keyword) (search, error) {
 	var r search
-	var until int64
+	var paidUntil int64
 	_, err := tx.Exec(ctx, `INSERT INTO hashtag_searches (team_id, platform, keyword) VALUES (?, ?, ?)
 		ON CONFLICT (team_id, platform, keyword) DO UPDATE SET keyword = excluded.keyword`, team, platform, k.key())
 	if err == nil {
 		err = tx.QueryRow(ctx, `SELECT id, job_id, result_of, paid_until FROM hashtag_searches WHERE team_id = ?
 			AND platform = ? AND keyword = ?`, team, platform, k.key()).
-			Scan(&r.id, &r.job, &r.resultOf, &until)
+			Scan(&r.id, &r.jobID, &r.resultOf, &paidUntil)
 	}
 	if err != nil {
 		return r, fmt.Errorf("locking a keyword: %w", err)
 	}
-	r.paidUntil = db.Time(until)
+	r.paidUntil = db.Time(paidUntil)
 	return r, nil
 }
 
@@ -105,16 +105,16 @@ func saveAnswer(ctx context.Context, tx *db.Tx, id, hashtag string, found bool) 
 	if found {
 		foundInt = 1
 	}
-	var answered int64
+	var answerCount int64
 	_, err := tx.Exec(ctx, `INSERT INTO hashtag_search_answers (job_id, hashtag, found) VALUES (?, ?, ?)`, id, hashtag,
 		foundInt)
 	if err == nil {
-		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_search_answers WHERE job_id = ?`, id).Scan(&answered)
+		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_search_answers WHERE job_id = ?`, id).Scan(&answerCount)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("storing an answer: %w", err)
 	}
-	return answered, nil
+	return answerCount, nil
 }
 
 // The parts of a result.
@@ -182,15 +182,15 @@ func readNotes(ctx context.Context, q db.Querier, id string) ([]string, error) {
 }
 
 // copyResult copies the result of one job to another.
-func copyResult(ctx context.Context, tx *db.Tx, from, to string) error {
+func copyResult(ctx context.Context, tx *db.Tx, sourceID, targetID string) error {
 	for _, statement := range []string{
 		`INSERT INTO hashtag_search_jobs (job_id, search_id, platform, words, covered_until, notes)
 			SELECT ?, search_id, platform, words, covered_until, notes FROM hashtag_search_jobs WHERE job_id = ?`,
 		`INSERT INTO hashtag_search_results (job_id, part, position, measured_at, entry)
 			SELECT ?, part, position, measured_at, entry FROM hashtag_search_results WHERE job_id = ?`,
 	} {
-		if _, err := tx.Exec(ctx, statement, to, from); err != nil {
-			return fmt.Errorf("copying the result of job %s: %w", from, err)
+		if _, err := tx.Exec(ctx, statement, targetID, sourceID); err != nil {
+			return fmt.Errorf("copying the result of job %s: %w", sourceID, err)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func (t tally) add(posts []stats.TaggedPost) {
 // frequent returns the hashtags that at least minPosts posts use, the most frequent first. A frequent hashtag is not
 // necessarily related: a related hashtag must also be significantly more frequent in these posts than in other posts.
 func (t tally) frequent() []string {
-	often := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(name string) bool { return t[name] < minPosts })
-	slices.SortFunc(often, func(a, b string) int { return cmp.Or(t[b]-t[a], cmp.Compare(a, b)) })
-	return often
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(name string) bool { return t[name] < minPosts })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(t[b]-t[a], cmp.Compare(a, b)) })
+	return names
 }

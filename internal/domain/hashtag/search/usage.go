@@ -31,24 +31,24 @@ func ReadQuery(ctx context.Context, q db.Querier, team int64, job string) (Query
 	return out, nil
 }
 
-// Recent is a recent search by a team.
-type Recent struct {
+// RecentQuery is a recent search by a team.
+type RecentQuery struct {
 	Query
 
 	JobID string
 }
 
 // RecentQueries returns a team's last searches, newest first, but no more than limit. A repeated query is listed once.
-func RecentQueries(ctx context.Context, q db.Querier, team int64, limit int) ([]Recent, error) {
-	queries, err := db.All(ctx, q, func(rows *sql.Rows, r *Recent) error { return rows.Scan(&r.Words, &r.Platform, &r.JobID) },
+func RecentQueries(ctx context.Context, q db.Querier, team int64, limit int) ([]RecentQuery, error) {
+	queries, err := db.All(ctx, q, func(rows *sql.Rows, r *RecentQuery) error { return rows.Scan(&r.Words, &r.Platform, &r.JobID) },
 		`SELECT s.words, s.platform, s.job_id FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id
 		WHERE j.team_id = ? ORDER BY j.created_at DESC, j.id DESC LIMIT ?`, team, 4*limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the last searches of a team: %w", err)
 	}
-	var out []Recent
+	var out []RecentQuery
 	for _, query := range queries {
-		same := func(other Recent) bool { return other.Query == query.Query }
+		same := func(other RecentQuery) bool { return other.Query == query.Query }
 		if len(out) < limit && !slices.ContainsFunc(out, same) {
 			out = append(out, query)
 		}

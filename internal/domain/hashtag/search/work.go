@@ -14,51 +14,51 @@ import (
 )
 
 const (
-	maxAttempts = 5                // runs of a job, not counting those that only waited for the provider
-	maxWait     = 30 * time.Second // longest wait for an unavailable provider
-	defaultWait = time.Second      // if the provider does not specify a delay
-	maxWaits    = 2                // waits per job
-	maxFurther  = 6                // hashtags to measure beyond the keyword's own
+	maxAttempts      = 5                // runs of a job, not counting those that only waited for the provider
+	maxWait          = 30 * time.Second // longest wait for an unavailable provider
+	defaultWait      = time.Second      // if the provider does not specify a delay
+	maxWaits         = 2                // waits per job
+	maxOtherHashtags = 6                // hashtags to measure beyond the keyword's own
 )
 
 // run executes a search job. It measures the keyword's own hashtags and, if the provider has spare quota, some related
 // hashtags. Then it stores the result. It can be restarted at any time, because it stores each provider response
 // immediately.
-func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
-	t, err := readTask(ctx, s.db, h.Record)
+func (s *Service) run(ctx context.Context, j job.LeasedJob) error {
+	t, err := readTask(ctx, s.db, j.Record)
 	if err != nil {
 		return err
 	}
-	if h.Epoch > maxAttempts+maxWaits {
-		return s.fail(ctx, h, t, "internal_error")
+	if j.Epoch > maxAttempts+maxWaits {
+		return s.fail(ctx, j, t, "internal_error")
 	}
 	if err := s.db.InTx(ctx, "search.working", func(ctx context.Context, tx *db.Tx) error {
-		return job.Advance(ctx, tx, h.ID, int(h.Done))
+		return job.Advance(ctx, tx, j.ID, int(j.Done))
 	}); err != nil {
 		return err
 	}
 	ctx, end := s.Limiter.Begin(ctx)
 	defer end()
 	counts := tally{}
-	providerErrs, err := s.measureOwn(ctx, h, t, counts)
+	providerErrs, err := s.measureOwnHashtags(ctx, j, t, counts)
 	if err != nil {
 		return err
 	}
-	if delay, retry := retryDelay(providerErrs); retry && h.Epoch <= maxWaits {
+	if delay, retry := retryDelay(providerErrs); retry && j.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error {
-			return h.Postpone(ctx, tx, tx.Now().Add(delay))
+			return j.Postpone(ctx, tx, tx.Now().Add(delay))
 		})
 	}
 	if len(providerErrs) == 0 {
-		if err := s.measureFurther(ctx, h, t, counts); err != nil {
+		if err := s.measureOtherHashtags(ctx, j, t, counts); err != nil {
 			return err
 		}
 	}
-	found, err := s.collect(ctx, h, t)
+	found, err := s.collect(ctx, j, t)
 	if err != nil {
 		return err
 	}
-	return s.conclude(ctx, h, t, found, providerErrs)
+	return s.conclude(ctx, j, t, found, providerErrs)
 }
 
 // retryDelay returns how long to wait for an unavailable provider. It reports false if no request failed, one failed
@@ -78,10 +78,10 @@ func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
 	return delay, failed
 }
 
-// measureOwn measures the keyword's own hashtags that have no current statistics. It returns the errors of failed
+// measureOwnHashtags measures the keyword's own hashtags that have no current statistics. It returns the errors of failed
 // requests by hashtag, and adds the hashtags of the received posts to counts.
-func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, counts tally) (map[string]error, error) {
-	answers, err := readAnswers(ctx, s.db, h.ID)
+func (s *Service) measureOwnHashtags(ctx context.Context, j job.LeasedJob, t task, counts tally) (map[string]error, error) {
+	answers, err := readAnswers(ctx, s.db, j.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +93,10 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 	providerErrs := map[string]error{}
 	for _, tag := range ownHashtags {
 		if _, answered := answers[tag]; !answered && !s.isFresh(t, statistics[tag]) {
-			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit},
+			err := s.measure(ctx, j, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit},
 				counts)
-			if rejected, ok := errors.AsType[*sourceError](err); ok {
-				providerErrs[tag] = rejected.err
+			if srcErr, ok := errors.AsType[*sourceError](err); ok {
+				providerErrs[tag] = srcErr.err
 			} else if err != nil {
 				return nil, err
 			}
@@ -108,23 +108,23 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 // isFresh reports whether the statistics of a keyword's own hashtag are current. They must be less than a day old or,
 // if an earlier payment covers the search, within the data window.
 func (s *Service) isFresh(t task, f stats.Statistics) bool {
-	oldest := day
+	maxAge := day
 	if !t.paidUntil.IsZero() {
-		oldest = s.window()
+		maxAge = s.window()
 	}
-	return !f.MeasuredAt.IsZero() && s.db.Now().Sub(f.MeasuredAt) < oldest
+	return !f.MeasuredAt.IsZero() && s.db.Now().Sub(f.MeasuredAt) < maxAge
 }
 
 // sourceError is a provider error other than not found.
 type sourceError struct{ err error }
 
-func (u *sourceError) Error() string { return u.err.Error() }
+func (e *sourceError) Error() string { return e.err.Error() }
 
-func (u *sourceError) Unwrap() error { return u.err }
+func (e *sourceError) Unwrap() error { return e.err }
 
 // measure fetches and stores the metrics of a hashtag, and adds the hashtags of its posts to counts. Provider errors
 // are returned as *sourceError.
-func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.HashtagQuery, counts tally) error {
+func (s *Service) measure(ctx context.Context, j job.LeasedJob, q provider.HashtagQuery, counts tally) error {
 	metrics, err := s.fetch(ctx, q)
 	found := !errors.Is(err, provider.ErrNotFound)
 	switch {
@@ -132,7 +132,7 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 	case ctx.Err() != nil:
 		return fmt.Errorf("requesting metrics: %w", err)
 	default:
-		s.Log.WarnContext(ctx, "a provider of hashtag metrics failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "a provider of hashtag metrics failed", "job", j.ID, "error", err)
 		return &sourceError{err}
 	}
 	if err := provider.Acquire(ctx); err != nil {
@@ -141,7 +141,7 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 	observation := stats.Analyze(q.Platform, metrics, s.db.Now())
 	counts.add(observation.Posts)
 	return s.db.InTx(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Lock(ctx, tx); err != nil {
+		if err := j.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if found {
@@ -149,11 +149,11 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 				return err
 			}
 		}
-		answered, err := saveAnswer(ctx, tx, h.ID, q.Hashtag, found)
+		answered, err := saveAnswer(ctx, tx, j.ID, q.Hashtag, found)
 		if err != nil {
 			return err
 		}
-		return job.Advance(ctx, tx, h.ID, int(min(answered, h.Total)))
+		return job.Advance(ctx, tx, j.ID, int(min(answered, j.Total)))
 	})
 }
 
@@ -169,25 +169,25 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 	return metrics, err
 }
 
-// measureFurther measures hashtags other than the keyword's own while the provider has spare quota. Without these
+// measureOtherHashtags measures hashtags other than the keyword's own while the provider has spare quota. Without these
 // measurements, a hashtag that is known only from captions would have no metrics and could not be shown. A search that
 // is covered by an earlier payment measures only the keyword's own hashtags.
-func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, counts tally) error {
+func (s *Service) measureOtherHashtags(ctx context.Context, j job.LeasedJob, t task, counts tally) error {
 	if !t.paidUntil.IsZero() {
 		return nil
 	}
-	answers, err := readAnswers(ctx, s.db, h.ID)
+	answers, err := readAnswers(ctx, s.db, j.ID)
 	if err != nil {
 		return err
 	}
-	hashtags, err := s.furtherHashtags(ctx, t, answers, counts)
+	hashtags, err := s.findOtherHashtags(ctx, t, answers, counts)
 	if err != nil {
 		return err
 	}
 	for _, tag := range hashtags {
-		err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit,
+		err := s.measure(ctx, j, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit,
 			Background: true}, tally{})
-		if _, rejected := errors.AsType[*sourceError](err); rejected {
+		if _, isSourceErr := errors.AsType[*sourceError](err); isSourceErr {
 			return nil
 		}
 		if err != nil {
@@ -197,11 +197,11 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, c
 	return nil
 }
 
-// furtherHashtags returns the hashtags to measure beyond the keyword's own: significantly related hashtags, then
+// findOtherHashtags returns the hashtags to measure beyond the keyword's own: significantly related hashtags, then
 // frequent hashtags, then matches of the keyword. It omits hashtags measured within the data window.
-func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[string]bool, counts tally) ([]string, error) {
+func (s *Service) findOtherHashtags(ctx context.Context, t task, answers map[string]bool, counts tally) ([]string, error) {
 	ownHashtags := t.words.hashtags()
-	limit := maxFurther
+	limit := maxOtherHashtags
 	for tag := range answers {
 		if !slices.Contains(ownHashtags, tag) {
 			limit--
@@ -212,7 +212,7 @@ func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[strin
 		return nil, err
 	}
 	var candidates []string
-	for _, f := range statisticsOf(related.related) {
+	for _, f := range relatedStatistics(related.related) {
 		candidates = append(candidates, f.Hashtag)
 	}
 	candidates = append(candidates, counts.frequent()...)

@@ -30,9 +30,9 @@ type scanLimits struct {
 var defaultScanLimits = scanLimits{maxGrams: 16, rareBelow: 500, maxScanned: 10_000}
 
 // split returns the limits for each of several lookups, so that together they read no more than a single lookup.
-func (b scanLimits) split(lookups int) scanLimits {
-	return scanLimits{maxGrams: max(1, b.maxGrams/lookups), rareBelow: max(1, b.rareBelow/lookups),
-		maxScanned: max(1, b.maxScanned/lookups)}
+func (l scanLimits) split(lookups int) scanLimits {
+	return scanLimits{maxGrams: max(1, l.maxGrams/lookups), rareBelow: max(1, l.rareBelow/lookups),
+		maxScanned: max(1, l.maxScanned/lookups)}
 }
 
 // Find returns the known hashtags that match a word. A word of two characters matches the beginning of a hashtag. A
@@ -65,7 +65,7 @@ func (s *Store) Matches(ctx context.Context, platform string, words []string, li
 	return out, nil
 }
 
-func (s *Store) matches(ctx context.Context, platform string, words []string, limit int, b scanLimits) ([]string, error) {
+func (s *Store) matches(ctx context.Context, platform string, words []string, limit int, scan scanLimits) ([]string, error) {
 	words = normalizeWords(words)
 	if len(words) == 0 || limit < 1 {
 		return nil, nil
@@ -78,7 +78,7 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, li
 		if len(out) >= limit || len(lookups) == 0 {
 			continue
 		}
-		hits, err := s.runLookups(ctx, platform, lookups, limit, b.split(len(lookups)))
+		hits, err := s.runLookups(ctx, platform, lookups, limit, scan.split(len(lookups)))
 		if err != nil {
 			return nil, err
 		}

@@ -28,6 +28,6 @@ func (l lift) lowerBound(alpha float64) float64 {
 	if l.n < minPosts || l.m < minPosts || l.x == 0 {
 		return 0
 	}
-	part := distuv.Beta{Alpha: l.x, Beta: l.y + 1}.Quantile(alpha)
-	return part / (1 - part) * l.m / l.n
+	share := distuv.Beta{Alpha: l.x, Beta: l.y + 1}.Quantile(alpha)
+	return share / (1 - share) * l.m / l.n
 }

@@ -89,13 +89,13 @@ func NewMeasurer(s *Store, opts Options) *Measurer {
 }
 
 // Run measures hashtags, one at a time, until ctx is done. It calls report with each error.
-func (b *Measurer) Run(ctx context.Context, report func(error)) {
+func (m *Measurer) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		for more := true; more && ctx.Err() == nil; {
 			var err error
-			if more, err = b.Measure(ctx); err != nil && ctx.Err() == nil {
+			if more, err = m.Measure(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}
 		}
@@ -108,19 +108,19 @@ func (b *Measurer) Run(ctx context.Context, report func(error)) {
 }
 
 // Measure measures the next due hashtag and reports whether there was one.
-func (b *Measurer) Measure(ctx context.Context) (bool, error) {
-	active := b.activePlatforms()
+func (m *Measurer) Measure(ctx context.Context) (bool, error) {
+	active := m.activePlatforms()
 	for _, platform := range active {
-		c, err := b.claimNext(ctx, platform)
+		c, err := m.claimNext(ctx, platform)
 		if err != nil {
 			return false, err
 		}
 		if c.id != 0 {
-			return true, b.measure(ctx, c)
+			return true, m.measure(ctx, c)
 		}
 	}
 	for _, platform := range active {
-		if measured, err := b.measureReadyMade(ctx, platform); measured || err != nil {
+		if measured, err := m.measureReadyMade(ctx, platform); measured || err != nil {
 			return measured, err
 		}
 	}
@@ -129,30 +129,30 @@ func (b *Measurer) Measure(ctx context.Context) (bool, error) {
 
 // activePlatforms returns the platforms that are not paused. Each call starts with another platform, so that all get
 // their turn.
-func (b *Measurer) activePlatforms() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.store.db.Now()
+func (m *Measurer) activePlatforms() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.store.db.Now()
 	var out []string
 	for i := range platforms {
-		if on := platforms[(b.nextPlatform+i)%len(platforms)]; !b.pausedUntil[on].After(now) {
-			out = append(out, on)
+		if platform := platforms[(m.nextPlatform+i)%len(platforms)]; !m.pausedUntil[platform].After(now) {
+			out = append(out, platform)
 		}
 	}
-	b.nextPlatform++
+	m.nextPlatform++
 	return out
 }
 
-func (b *Measurer) isPaused(name string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.pausedUntil[name].After(b.store.db.Now())
+func (m *Measurer) isPaused(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pausedUntil[name].After(m.store.db.Now())
 }
 
-func (b *Measurer) pause(platform string, d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pausedUntil[platform] = b.store.db.Now().Add(d)
+func (m *Measurer) pause(platform string, d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pausedUntil[platform] = m.store.db.Now().Add(d)
 }
 
 // claim is a hashtag leased to this node.
@@ -172,15 +172,15 @@ const (
 
 // claimNext claims the next hashtag of a platform that is still requested, or returns an empty claim. If a due hashtag
 // is no longer requested, claimNext removes it from the queue.
-func (b *Measurer) claimNext(ctx context.Context, platform string) (claim, error) {
+func (m *Measurer) claimNext(ctx context.Context, platform string) (claim, error) {
 	for ctx.Err() == nil {
-		id, err := b.findDue(ctx, platform)
+		id, err := m.findDue(ctx, platform)
 		if err != nil || id == 0 {
 			return claim{}, err
 		}
 		var c claim
-		err = b.store.db.InTx(ctx, "hashtag.claim", func(ctx context.Context, tx *db.Tx) error {
-			c, err = b.claim(ctx, tx, id)
+		err = m.store.db.InTx(ctx, "hashtag.claim", func(ctx context.Context, tx *db.Tx) error {
+			c, err = m.claim(ctx, tx, id)
 			return err
 		})
 		if err != nil || c.id != 0 {
@@ -190,14 +190,14 @@ func (b *Measurer) claimNext(ctx context.Context, platform string) (claim, error
 	return claim{}, nil
 }
 
-func (b *Measurer) findDue(ctx context.Context, platform string) (int64, error) {
-	now := b.store.db.Now()
+func (m *Measurer) findDue(ctx context.Context, platform string) (int64, error) {
+	now := m.store.db.Now()
 	for _, q := range []struct {
 		query string
 		args  []any
 	}{{unmeasuredQuery, []any{platform, db.Micros(now)}}, {staleQuery, []any{platform, db.Micros(now),
-		db.Micros(now.Add(-b.opts.MaxAge))}}} {
-		ids, err := queryIDs(ctx, b.store.db, q.query, q.args...)
+		db.Micros(now.Add(-m.opts.MaxAge))}}} {
+		ids, err := queryIDs(ctx, m.store.db, q.query, q.args...)
 		if err != nil {
 			return 0, fmt.Errorf("finding hashtags to measure: %w", err)
 		}
@@ -209,12 +209,12 @@ func (b *Measurer) findDue(ctx context.Context, platform string) (int64, error) 
 }
 
 // claim leases a hashtag if it is still due and requested. It returns an empty claim if another node has leased it.
-func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error) {
+func (m *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error) {
 	c := claim{id: id, leaseEnd: tx.Now().Add(leaseDuration)}
 	var wantedAt int64
 	err := tx.QueryRow(ctx, `UPDATE hashtags SET due_at = ? WHERE id = ? AND due_at > 0 AND due_at <= ?
 		AND measured_at <= ? RETURNING platform, hashtag, wanted_at, fails`,
-		db.Micros(c.leaseEnd), id, db.Micros(tx.Now()), db.Micros(tx.Now().Add(-b.opts.MaxAge))).Scan(&c.platform,
+		db.Micros(c.leaseEnd), id, db.Micros(tx.Now()), db.Micros(tx.Now().Add(-m.opts.MaxAge))).Scan(&c.platform,
 		&c.hashtag, &wantedAt, &c.failures)
 	if errors.Is(err, sql.ErrNoRows) {
 		return claim{}, nil
@@ -225,9 +225,9 @@ func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error
 	if c.wantedAt = db.Time(wantedAt); c.wantedAt.After(tx.Now().Add(-demandTTL)) {
 		return c, nil
 	}
-	if b.opts.InAnyList != nil {
-		held, err := b.opts.InAnyList(ctx, tx, c.platform, c.hashtag)
-		if err != nil || held {
+	if m.opts.InAnyList != nil {
+		inList, err := m.opts.InAnyList(ctx, tx, c.platform, c.hashtag)
+		if err != nil || inList {
 			return c, err
 		}
 	}
@@ -241,95 +241,95 @@ func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error
 }
 
 // measure fetches the metrics of a hashtag and stores them.
-func (b *Measurer) measure(ctx context.Context, c claim) error {
-	defer b.recoverPanic(ctx, c)
-	ctx, end := b.opts.Limiter.Begin(ctx)
+func (m *Measurer) measure(ctx context.Context, c claim) error {
+	defer m.recoverPanic(ctx, c)
+	ctx, end := m.opts.Limiter.Begin(ctx)
 	defer end()
-	metrics, err := b.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag,
-		PostLimit:  b.opts.PostLimit,
+	metrics, err := m.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag,
+		PostLimit:  m.opts.PostLimit,
 		Background: true})
 	if ctx.Err() != nil {
 		return nil // due again when the lease expires
 	}
 	if err != nil {
-		return b.handleFailure(ctx, c, err)
+		return m.handleFailure(ctx, c, err)
 	}
-	return b.save(ctx, c, metrics)
+	return m.save(ctx, c, metrics)
 }
 
 // save analyzes and stores the metrics of a hashtag.
-func (b *Measurer) save(ctx context.Context, c claim, metrics provider.HashtagMetrics) error {
+func (m *Measurer) save(ctx context.Context, c claim, metrics provider.HashtagMetrics) error {
 	if provider.Acquire(ctx) != nil {
 		return nil //nolint:nilerr // due again when the lease expires
 	}
 	metrics.Hashtag = c.hashtag
-	observation := Analyze(c.platform, metrics, b.store.db.Now())
-	return b.store.db.InTx(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error {
-		return b.store.Record(ctx, tx, observation)
+	observation := Analyze(c.platform, metrics, m.store.db.Now())
+	return m.store.db.InTx(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error {
+		return m.store.Record(ctx, tx, observation)
 	})
 }
 
-func (b *Measurer) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
+func (m *Measurer) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return b.opts.Source.Hashtag(ctx, q)
+	return m.opts.Source.Hashtag(ctx, q)
 }
 
 // recoverPanic logs a panic and reschedules the hashtag, so that a bug in a provider does not stop the process.
-func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
-	if fault := recover(); fault != nil {
-		b.opts.Log.ErrorContext(ctx, "measuring a hashtag panicked", "platform", c.platform, "panic", fault, "stack",
+func (m *Measurer) recoverPanic(ctx context.Context, c claim) {
+	if panicValue := recover(); panicValue != nil {
+		m.opts.Log.ErrorContext(ctx, "measuring a hashtag panicked", "platform", c.platform, "panic", panicValue, "stack",
 			string(debug.Stack()))
 		if c.id == 0 {
 			return // a ready-made hashtag is due again after all others
 		}
-		if err := b.reschedule(ctx, c, maxBackoff, false); err != nil {
-			b.opts.Log.ErrorContext(ctx, "rescheduling the hashtag failed", "error", err)
+		if err := m.reschedule(ctx, c, maxBackoff, false); err != nil {
+			m.opts.Log.ErrorContext(ctx, "rescheduling the hashtag failed", "error", err)
 		}
 	}
 }
 
 // handleFailure reschedules the hashtag after a provider error and, depending on the error, pauses its platform. It
 // returns errors that providers do not normally return.
-func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error {
+func (m *Measurer) handleFailure(ctx context.Context, c claim, err error) error {
 	unavailableErr, isUnavailable := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
-		return b.reschedule(ctx, c, missingRetry, true)
+		return m.reschedule(ctx, c, missingRetry, true)
 	case errors.Is(err, provider.ErrNotOffered):
-		b.pause(c.platform, unsupportedPause)
-		return b.reschedule(ctx, c, missingRetry, false)
+		m.pause(c.platform, unsupportedPause)
+		return m.reschedule(ctx, c, missingRetry, false)
 	case isUnavailable && unavailableErr.After > 0:
 		// The hashtag is not the cause, so it keeps its place in the queue.
-		b.pause(c.platform, min(max(unavailableErr.After, minPause), maxPause))
-		return b.reschedule(ctx, c, 0, false)
+		m.pause(c.platform, min(max(unavailableErr.After, minPause), maxPause))
+		return m.reschedule(ctx, c, 0, false)
 	case isUnavailable:
-		b.pause(c.platform, defaultPause)
+		m.pause(c.platform, defaultPause)
 	}
-	failed := b.reschedule(ctx, c, min(maxBackoff, minBackoff<<min(c.failures, 10)), false)
+	rescheduleErr := m.reschedule(ctx, c, min(maxBackoff, minBackoff<<min(c.failures, 10)), false)
 	if isUnavailable {
-		return failed
+		return rescheduleErr
 	}
-	return errors.Join(fmt.Errorf("measuring a hashtag in the background: %w", err), failed)
+	return errors.Join(fmt.Errorf("measuring a hashtag in the background: %w", err), rescheduleErr)
 }
 
 // reschedule makes the hashtag due after a delay, unless another node has claimed it. With a delay of 0, the hashtag
 // keeps its place in the queue. With a longer delay, it is queued as if it had been requested at that time. If missing
 // is set, reschedule also records that the provider does not have the hashtag.
-func (b *Measurer) reschedule(ctx context.Context, c claim, delay time.Duration, missing bool) error {
-	return b.store.db.InTx(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
+func (m *Measurer) reschedule(ctx context.Context, c claim, delay time.Duration, missing bool) error {
+	return m.store.db.InTx(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
 		dueAt := tx.Now().Add(delay)
-		text := `UPDATE hashtags SET due_at = ?`
+		query := `UPDATE hashtags SET due_at = ?`
 		args := []any{db.Micros(dueAt)}
 		if delay > 0 {
-			text += `, fails = fails + 1, turn = ?`
+			query += `, fails = fails + 1, turn = ?`
 			args = append(args, db.Micros(dueAt))
 		}
 		if missing {
-			text += `, missing_at = ?`
+			query += `, missing_at = ?`
 			args = append(args, db.Micros(tx.Now()))
 		}
-		if _, err := tx.Exec(ctx, text+` WHERE id = ? AND due_at = ?`,
+		if _, err := tx.Exec(ctx, query+` WHERE id = ? AND due_at = ?`,
 			append(args, c.id, db.Micros(c.leaseEnd))...); err != nil {
 			return fmt.Errorf("rescheduling a hashtag: %w", err)
 		}

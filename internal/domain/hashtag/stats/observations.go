@@ -32,7 +32,7 @@ type TaggedPost struct {
 
 // taggedPosts returns the distinct posts with their hashtags from the provider and from the caption. It adds the
 // hashtag under which the posts were found, unless it is empty.
-func taggedPosts(posts []provider.Post, under string) []TaggedPost {
+func taggedPosts(posts []provider.Post, foundTag string) []TaggedPost {
 	hashtagsByPost := make(map[string][]string, len(posts))
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxPostIDBytes {
@@ -45,8 +45,8 @@ func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 			}
 		}
 		tags = tags[:min(len(tags), maxHashtagsPerPost)]
-		if under != "" {
-			tags = append(tags, under)
+		if foundTag != "" {
+			tags = append(tags, foundTag)
 		}
 		hashtagsByPost[p.ID] = union(hashtagsByPost[p.ID], tags)
 	}
@@ -71,7 +71,7 @@ func (s *Store) RecordPosts(ctx context.Context, tx *db.Tx, platform string, pos
 }
 
 // updatePosts stores the hashtags of posts. under is the hashtag under which the posts were found, or empty.
-func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, posts []TaggedPost, under string) error {
+func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, posts []TaggedPost, foundTag string) error {
 	if len(posts) == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, pos
 	}
 	c := changes{posts: map[string]postRow{}, changedHashtags: map[string]bool{}}
 	for _, post := range storedPosts {
-		c.diff(post, hashtagsByPost[post.networkID], under)
+		c.diff(post, hashtagsByPost[post.networkID], foundTag)
 	}
 	ids, err := s.lockHashtags(ctx, tx, platform, sortedKeys(c.changedHashtags))
 	if err != nil {
@@ -145,10 +145,10 @@ func shuffleKey(platform, post string) int64 {
 
 // changes collects the row changes for a batch of posts.
 type changes struct {
-	posts                      map[string]postRow // by ID, as text
-	untagged                   []int64            // posts without hashtags
-	changedHashtags            map[string]bool    // hashtags whose links change
-	added, dropped, newlyFound []link
+	posts                                     map[string]postRow // by ID, as text
+	untaggedPosts                             []int64            // posts without hashtags
+	changedHashtags                           map[string]bool    // hashtags whose links change
+	addedLinks, removedLinks, newlyFoundLinks []link
 }
 
 type postRow struct {
@@ -159,42 +159,42 @@ type postRow struct {
 
 // link connects a post with a hashtag.
 type link struct {
-	post    int64
-	name    string
-	isFound int64 // 1 if the post was found under the hashtag, otherwise 0
+	post  int64
+	name  string
+	found int64 // 1 if the post was found under the hashtag, otherwise 0
 }
 
 // diff adds the changes between a stored post and its current hashtags. under is the hashtag under which the post was
 // found now, or empty.
-func (c *changes) diff(p storedPost, hashtags []string, under string) {
+func (c *changes) diff(p storedPost, hashtags []string, foundTag string) {
 	foundUnder := p.foundUnder
-	if under != "" && len(foundUnder) < maxFinders {
-		foundUnder = union(foundUnder, []string{under})
+	if foundTag != "" && len(foundUnder) < maxFinders {
+		foundUnder = union(foundUnder, []string{foundTag})
 	}
 	hashtags = union(hashtags, foundUnder) // a post may be listed under a hashtag that is not in its caption
 	for _, name := range hashtags {
-		switch l := (link{post: p.id, name: name, isFound: db.BoolToInt(slices.Contains(foundUnder, name))}); {
+		switch l := (link{post: p.id, name: name, found: db.BoolToInt(slices.Contains(foundUnder, name))}); {
 		case !slices.Contains(p.hashtags, name):
-			c.push(&c.added, l)
-		case l.isFound == 1 && !slices.Contains(p.foundUnder, name):
-			c.push(&c.newlyFound, l)
+			c.addLink(&c.addedLinks, l)
+		case l.found == 1 && !slices.Contains(p.foundUnder, name):
+			c.addLink(&c.newlyFoundLinks, l)
 		}
 	}
 	for _, name := range p.hashtags {
 		if !slices.Contains(hashtags, name) {
-			c.push(&c.dropped, link{post: p.id, name: name})
+			c.addLink(&c.removedLinks, link{post: p.id, name: name})
 		}
 	}
 	if len(hashtags) == 0 {
-		c.untagged = append(c.untagged, p.id)
+		c.untaggedPosts = append(c.untaggedPosts, p.id)
 		return
 	}
 	c.posts[strconv.FormatInt(p.id, 10)] = postRow{ID: p.id, Hashtags: strings.Join(hashtags, " "),
 		FoundBy: strings.Join(foundUnder, " ")}
 }
 
-func (c *changes) push(in *[]link, l link) {
-	*in = append(*in, l)
+func (c *changes) addLink(list *[]link, l link) {
+	*list = append(*list, l)
 	c.changedHashtags[l.name] = true
 }
 
@@ -207,29 +207,29 @@ func linksJSON(links []link, ids map[string]int64) (string, error) {
 	}
 	rows := make(map[string]pair, len(links))
 	for i, l := range links {
-		rows[strconv.Itoa(i)] = pair{l.post, ids[l.name], l.isFound}
+		rows[strconv.Itoa(i)] = pair{l.post, ids[l.name], l.found}
 	}
 	return toJSON(rows)
 }
 
-// linkRows selects the IDs of posts and hashtags from the result of linksJSON.
-const linkRows = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
+// linkRowsQuery selects the IDs of posts and hashtags from the result of linksJSON.
+const linkRowsQuery = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
 
 // write applies the changes. The caller must have locked all affected rows. ids maps the affected hashtags to their
 // IDs.
 func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) error {
 	counts := map[int64]int64{}
-	for _, l := range c.added {
+	for _, l := range c.addedLinks {
 		counts[ids[l.name]]++
 	}
 	for _, step := range []struct {
 		links []link
 		text  string
 	}{
-		{c.added, `INSERT INTO hashtag_links (post_id, hashtag_id, found)
+		{c.addedLinks, `INSERT INTO hashtag_links (post_id, hashtag_id, found)
 			SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT), CAST(value ->> 'f' AS BIGINT)
 			FROM json_each(?)`},
-		{c.newlyFound, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + linkRows + `)`},
+		{c.newlyFoundLinks, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + linkRowsQuery + `)`},
 	} {
 		list, err := linksJSON(step.links, ids)
 		if err != nil {
@@ -242,19 +242,19 @@ func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) er
 			return fmt.Errorf("linking hashtags with posts: %w", err)
 		}
 	}
-	if len(c.dropped) > 0 {
-		list, err := linksJSON(c.dropped, ids)
+	if len(c.removedLinks) > 0 {
+		list, err := linksJSON(c.removedLinks, ids)
 		if err != nil {
 			return err
 		}
-		if err := deleteLinks(ctx, tx, counts, `(post_id, hashtag_id) IN (`+linkRows+`)`, list); err != nil {
+		if err := deleteLinks(ctx, tx, counts, `(post_id, hashtag_id) IN (`+linkRowsQuery+`)`, list); err != nil {
 			return err
 		}
 	}
 	if err := addToCounts(ctx, tx, counts); err != nil {
 		return err
 	}
-	if err := deletePosts(ctx, tx, c.untagged); err != nil {
+	if err := deletePosts(ctx, tx, c.untaggedPosts); err != nil {
 		return err
 	}
 	return c.writePosts(ctx, tx)

@@ -155,8 +155,8 @@ func TestTrimCrowdedHashtags(t *testing.T) {
 func TestRelatedToOfSyntheticPosts(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		n := syntheticrelated.RandomNetwork(3, true)
-		asked := syntheticrelated.Subject(0)
-		beside := func(most int, tags ...string) []stats.Related {
+		asked := syntheticrelated.SubjectTag(0)
+		beside := func(most int, tags ...string) []stats.RelatedHashtag {
 			t.Helper()
 			found, err := w.store.RelatedTo(t.Context(), provider.Instagram, tags, most)
 			w.must(err)
@@ -167,16 +167,16 @@ func TestRelatedToOfSyntheticPosts(t *testing.T) {
 			t.Errorf("hashtags are related without a reference sample: %+v", found)
 		}
 		for i := 1; i < n.Subjects; i++ {
-			w.record(provider.Instagram, provider.HashtagMetrics{Hashtag: syntheticrelated.Subject(i),
+			w.record(provider.Instagram, provider.HashtagMetrics{Hashtag: syntheticrelated.SubjectTag(i),
 				Recent: n.PostsUnder(i, 100)})
 		}
 		w.recordPosts(n.PostsAnywhere(100)...)
-		w.record(provider.Instagram, w.metrics(syntheticrelated.Companion(2), 4000))
+		w.record(provider.Instagram, w.metrics(syntheticrelated.CompanionTag(2), 4000))
 		names := map[string]bool{}
 		for _, r := range beside(4, asked) {
 			names[r.Hashtag] = true
 			if r.Support < 5 || r.Share <= 0 || r.Share > 1 || r.Lift <= 1 || r.Platform != provider.Instagram ||
-				(r.Posts != nil) != (r.Hashtag == syntheticrelated.Companion(2)) {
+				(r.Posts != nil) != (r.Hashtag == syntheticrelated.CompanionTag(2)) {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -204,7 +204,7 @@ func TestConcurrentPosts(t *testing.T) {
 			go func() {
 				posts := n.PostsUnder(i%2, 60)
 				slices.Reverse(posts)
-				learned := stats.Analyze(provider.Instagram, provider.HashtagMetrics{Hashtag: syntheticrelated.Subject(
+				learned := stats.Analyze(provider.Instagram, provider.HashtagMetrics{Hashtag: syntheticrelated.SubjectTag(
 					i % 2), Recent: posts, MeasuredAt: began}, began)
 				done <- w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if i%3 == 0 {

@@ -38,7 +38,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			{"hashtags_unmeasured", unmeasuredQuery, []any{"instagram", int64(4000)}},
 			{"hashtags_stale", staleQuery, []any{"instagram", int64(4000), int64(4000)}},
 			{"hashtags_crowded", crowdedQuery, []any{sweepHashtags}},
-			{"hashtag_posts_by_age", oldQuery, []any{int64(100), sweepPosts}},
+			{"hashtag_posts_by_age", oldPostsQuery, []any{int64(100), sweepPosts}},
 			{"hashtag_posts_sample", referenceQuery, []any{"instagram", 30}},
 			{"hashtag_links", targetQuery, []any{"instagram", "tag17", 50}},
 			{"hashtag_links", excessQuery, []any{int64(17), 50}},

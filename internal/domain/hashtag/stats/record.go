@@ -48,34 +48,34 @@ type storedStatistics struct {
 }
 
 // merge returns the statistics updated with a measurement. The result does not depend on the order of measurements.
-func (k storedStatistics) merge(newer Statistics) storedStatistics {
-	if newer.Posts != nil && k.acceptsSize(newer.Posts.Basis, newer.MeasuredAt) {
-		k.Posts, k.postsAt = newer.Posts, newer.MeasuredAt
+func (s storedStatistics) merge(newer Statistics) storedStatistics {
+	if newer.Posts != nil && s.acceptsSize(newer.Posts.Basis, newer.MeasuredAt) {
+		s.Posts, s.postsAt = newer.Posts, newer.MeasuredAt
 	}
-	if newer.MeasuredAt.After(k.MeasuredAt) {
-		k.PostsPerDay, k.Score, k.MeasuredAt = newer.PostsPerDay, newer.Score, newer.MeasuredAt
+	if newer.MeasuredAt.After(s.MeasuredAt) {
+		s.PostsPerDay, s.Score, s.MeasuredAt = newer.PostsPerDay, newer.Score, newer.MeasuredAt
 	}
-	return k
+	return s
 }
 
 // acceptsSize reports whether a size with the given basis and time replaces the stored size. The newer size wins, but
 // an estimate must be newer than a measured size by measuredPreference.
-func (k storedStatistics) acceptsSize(basis string, at time.Time) bool {
+func (s storedStatistics) acceptsSize(basis string, at time.Time) bool {
 	switch {
-	case k.Posts == nil:
+	case s.Posts == nil:
 		return true
-	case basis == k.Posts.Basis:
-		return at.After(k.postsAt)
+	case basis == s.Posts.Basis:
+		return at.After(s.postsAt)
 	case basis == hashtaganalysis.Measured:
-		return k.postsAt.Sub(at) < measuredPreference
+		return s.postsAt.Sub(at) < measuredPreference
 	}
-	return at.Sub(k.postsAt) >= measuredPreference
+	return at.Sub(s.postsAt) >= measuredPreference
 }
 
 // Record stores an observation. An older observation never replaces newer statistics.
-func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
-	measured := l.Statistics
-	if err := s.updatePosts(ctx, tx, measured.Platform, l.Posts, measured.Hashtag); err != nil {
+func (s *Store) Record(ctx context.Context, tx *db.Tx, o Observation) error {
+	measured := o.Statistics
+	if err := s.updatePosts(ctx, tx, measured.Platform, o.Posts, measured.Hashtag); err != nil {
 		return err
 	}
 	ids, err := s.lockHashtags(ctx, tx, measured.Platform, []string{measured.Hashtag})
@@ -85,9 +85,9 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	id := ids[measured.Hashtag]
 	var stored storedStatistics
 	var postsAt int64
-	err = stored.scan(func(into ...any) error {
+	err = stored.scan(func(dst ...any) error {
 		return tx.QueryRow(ctx, `SELECT `+columns+`, posts_at FROM hashtags WHERE id = ?`, id).
-			Scan(append(into, &postsAt)...)
+			Scan(append(dst, &postsAt)...)
 	})
 	if err != nil {
 		return fmt.Errorf("reading the statistics of a hashtag: %w", err)
@@ -117,19 +117,19 @@ func (s *Store) Version(ctx context.Context, q db.Querier, platform string) (int
 }
 
 // write updates the row of a hashtag and makes it due for the next measurement.
-func (k storedStatistics) write(ctx context.Context, tx *db.Tx, id int64) error {
+func (s storedStatistics) write(ctx context.Context, tx *db.Tx, id int64) error {
 	var count, low, high *int64
 	basis := ""
-	if k.Posts != nil {
-		count, low, high, basis = &k.Posts.Count, k.Posts.Low, k.Posts.High, k.Posts.Basis
+	if s.Posts != nil {
+		count, low, high, basis = &s.Posts.Count, s.Posts.Low, s.Posts.High, s.Posts.Basis
 	}
 	_, err := tx.Exec(ctx,
 		`UPDATE hashtags
 		SET posts = ?, posts_low = ?, posts_high = ?, basis = ?, posts_at = ?, posts_per_day = ?, score = ?,
 		measured_at = ?,
 		missing_at = 0, fails = 0, due_at = CASE WHEN due_at = 0 THEN 0 ELSE CAST(? AS BIGINT) END WHERE id = ?`,
-		toNull(count), toNull(low), toNull(high), basis, db.Micros(k.postsAt), toNull(k.PostsPerDay), toNull(k.Score),
-		db.Micros(k.MeasuredAt), db.Micros(tx.Now()), id)
+		toNull(count), toNull(low), toNull(high), basis, db.Micros(s.postsAt), toNull(s.PostsPerDay), toNull(s.Score),
+		db.Micros(s.MeasuredAt), db.Micros(tx.Now()), id)
 	if err != nil {
 		return fmt.Errorf("storing the statistics of a hashtag: %w", err)
 	}

@@ -34,7 +34,7 @@ const (
 // Posts found under a hashtag are a biased sample: hashtags related to it are overrepresented. The target sample
 // therefore contains the posts found under a seed hashtag. The reference frequency of a hashtag is counted only in
 // posts that were not found under that hashtag. See docs/scoring.md.
-func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, limit int) ([]Related, error) {
+func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, limit int) ([]RelatedHashtag, error) {
 	tags = tags[:min(len(tags), maxSeeds)]
 	target := map[int64]storedPost{}
 	for _, name := range tags {
@@ -47,7 +47,7 @@ func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, l
 		}
 	}
 	if len(target) == 0 {
-		return []Related{}, nil
+		return []RelatedHashtag{}, nil
 	}
 	sample, err := s.readPosts(ctx, referenceQuery, platform, maxReferencePosts)
 	if err != nil {
@@ -80,7 +80,7 @@ const familywiseError = 0.025
 // rankRelated tests for each hashtag with enough posts whether it is related to the seeds, with a Bonferroni
 // correction. A hashtag is tested if its target and reference posts together reach minSupport. The number of tests
 // therefore does not depend on which hashtags are frequent in the target.
-func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []string) []Related {
+func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []string) []RelatedHashtag {
 	countByTag := map[string]int{}
 	for _, p := range target {
 		for _, name := range p.hashtags {
@@ -95,7 +95,7 @@ func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []strin
 			tests++
 		}
 	}
-	out := []Related{}
+	out := []RelatedHashtag{}
 	lowerBounds := map[string]float64{}
 	for name, posts := range countByTag {
 		if posts < minSupport || slices.Contains(seeds, name) {
@@ -104,11 +104,11 @@ func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []strin
 		l := newLift(posts, len(target), reference.containing[name]-reference.foundUnder[name],
 			reference.posts-reference.foundUnder[name])
 		if lowerBounds[name] = l.lowerBound(familywiseError / float64(tests)); lowerBounds[name] > 1 {
-			out = append(out, Related{Statistics: Statistics{Hashtag: name}, Support: posts,
+			out = append(out, RelatedHashtag{Statistics: Statistics{Hashtag: name}, Support: posts,
 				Share: float64(posts) / float64(len(target)), Lift: l.estimate()})
 		}
 	}
-	slices.SortFunc(out, func(a, b Related) int {
+	slices.SortFunc(out, func(a, b RelatedHashtag) int {
 		return cmp.Or(cmp.Compare(lowerBounds[b.Hashtag], lowerBounds[a.Hashtag]), b.Support-a.Support, cmp.Compare(a.Hashtag,
 			b.Hashtag))
 	})
@@ -139,7 +139,7 @@ func countReference(sample []storedPost, seeds []string) referenceCounts {
 }
 
 // addStatistics adds the known statistics of the related hashtags.
-func (s *Store) addStatistics(ctx context.Context, platform string, related []Related) error {
+func (s *Store) addStatistics(ctx context.Context, platform string, related []RelatedHashtag) error {
 	tags := make([]string, len(related))
 	for i, r := range related {
 		tags[i] = r.Hashtag

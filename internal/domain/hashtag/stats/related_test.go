@@ -24,7 +24,7 @@ func (c *sampledPosts) add(posts []provider.Post, under string) {
 			m.hashtags = union(m.hashtags, m.foundUnder)
 		}
 		c.sample = append(c.sample, m)
-		if under == syntheticrelated.Subject(0) {
+		if under == syntheticrelated.SubjectTag(0) {
 			c.target[m.id] = m
 		}
 	}
@@ -34,7 +34,7 @@ func (c *sampledPosts) add(posts []provider.Post, under string) {
 func samplePosts(n syntheticrelated.Network) *sampledPosts {
 	c := &sampledPosts{target: map[int64]storedPost{}}
 	for i := range n.Subjects {
-		c.add(n.PostsUnder(i, 100), syntheticrelated.Subject(i))
+		c.add(n.PostsUnder(i, 100), syntheticrelated.SubjectTag(i))
 	}
 	c.add(n.PostsUnderCommon("everywhere3", 200), "everywhere3")
 	c.add(n.PostsAnywhere(150), "")
@@ -50,8 +50,8 @@ func TestRelatedFirst(t *testing.T) {
 	for seed := range uint64(networkCount) {
 		n := syntheticrelated.RandomNetwork(seed, true)
 		c := samplePosts(n)
-		found := rankRelated(c.target, c.sample, []string{syntheticrelated.Subject(0)})
-		if len(found) >= len(n.CompanionShares) && !slices.ContainsFunc(found[:len(n.CompanionShares)], func(r Related) bool {
+		found := rankRelated(c.target, c.sample, []string{syntheticrelated.SubjectTag(0)})
+		if len(found) >= len(n.CompanionShares) && !slices.ContainsFunc(found[:len(n.CompanionShares)], func(r RelatedHashtag) bool {
 			return !strings.HasPrefix(r.Hashtag, "companion")
 		}) {
 			first++
@@ -71,7 +71,7 @@ func TestFalsePositiveRate(t *testing.T) {
 	for seed := range uint64(networkCount) {
 		n := syntheticrelated.RandomNetwork(seed, false)
 		c := samplePosts(n)
-		if found := rankRelated(c.target, c.sample, []string{syntheticrelated.Subject(0)}); len(found) > 0 {
+		if found := rankRelated(c.target, c.sample, []string{syntheticrelated.SubjectTag(0)}); len(found) > 0 {
 			t.Logf("seed %d: %+v", seed, found[0])
 			claimed++
 		}
@@ -92,7 +92,7 @@ func TestBiasedSample(t *testing.T) {
 			c.add([]provider.Post{{ID: fmt.Sprint(len(c.sample)), Hashtags: tags}}, under)
 		}
 	}
-	asked := syntheticrelated.Subject(0)
+	asked := syntheticrelated.SubjectTag(0)
 	meet(99, asked)
 	meet(1, asked, "harbour")
 	meet(30, "harbour", asked)

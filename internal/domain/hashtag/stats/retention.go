@@ -43,13 +43,13 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 }
 
 const (
-	oldQuery     = `SELECT id FROM hashtag_posts WHERE seen_at <= ? ORDER BY seen_at LIMIT ?`
-	crowdedQuery = `SELECT id FROM hashtags WHERE seen > 1000 ORDER BY id LIMIT ?`
-	excessQuery  = `SELECT post_id FROM hashtag_links WHERE hashtag_id = ? ORDER BY found, post_id LIMIT ?`
+	oldPostsQuery = `SELECT id FROM hashtag_posts WHERE seen_at <= ? ORDER BY seen_at LIMIT ?`
+	crowdedQuery  = `SELECT id FROM hashtags WHERE seen > 1000 ORDER BY id LIMIT ?`
+	excessQuery   = `SELECT post_id FROM hashtag_links WHERE hashtag_id = ? ORDER BY found, post_id LIMIT ?`
 )
 
-// inKeys matches IDs in a JSON object built by keySet.
-const inKeys = `IN (SELECT CAST(key AS BIGINT) FROM json_each(?))`
+// inKeysCondition matches IDs in a JSON object built by keySet.
+const inKeysCondition = `IN (SELECT CAST(key AS BIGINT) FROM json_each(?))`
 
 func queryIDs(ctx context.Context, q db.Querier, query string, args ...any) ([]int64, error) {
 	return db.All(ctx, q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, query, args...)
@@ -68,7 +68,7 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "hashtag.forget", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(-postTTL))
-		postIDs, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ?
+		postIDs, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldPostsQuery+`) AND seen_at <= ?
 			ORDER BY platform, post`+s.db.ForUpdate(), until, sweepPosts, until)
 		if err != nil || len(postIDs) == 0 {
 			return err
@@ -78,11 +78,11 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 			return err
 		}
 		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtags WHERE id IN (SELECT hashtag_id FROM hashtag_links
-			WHERE post_id `+inKeys+`) ORDER BY platform, hashtag`+s.db.ForUpdate(), list); err != nil {
+			WHERE post_id `+inKeysCondition+`) ORDER BY platform, hashtag`+s.db.ForUpdate(), list); err != nil {
 			return err
 		}
 		counts := map[int64]int64{}
-		if err := deleteLinks(ctx, tx, counts, `post_id `+inKeys, list); err != nil {
+		if err := deleteLinks(ctx, tx, counts, `post_id `+inKeysCondition, list); err != nil {
 			return err
 		}
 		n = int64(len(postIDs))
@@ -112,27 +112,27 @@ func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 		if err != nil {
 			return err
 		}
-		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+`
+		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeysCondition+`
 			ORDER BY platform, post`+s.db.ForUpdate(), list); err != nil {
 			return err
 		}
 		// Skip the batch if another node has trimmed the hashtag meanwhile.
-		var still int64
+		var seenNow int64
 		if err := tx.QueryRow(ctx, `SELECT seen FROM hashtags WHERE id = ?`+s.db.ForUpdate(), hashtag).
-			Scan(&still); err != nil || still < seen {
+			Scan(&seenNow); err != nil || seenNow < seen {
 			return err
 		}
 		counts := map[int64]int64{}
-		if err := deleteLinks(ctx, tx, counts, `hashtag_id = ? AND post_id `+inKeys, hashtag, list); err != nil {
+		if err := deleteLinks(ctx, tx, counts, `hashtag_id = ? AND post_id `+inKeysCondition, hashtag, list); err != nil {
 			return err
 		}
 		n = -counts[hashtag]
-		bare, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+` AND NOT EXISTS (SELECT 1
+		unlinkedIDs, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeysCondition+` AND NOT EXISTS (SELECT 1
 			FROM hashtag_links WHERE post_id = hashtag_posts.id)`, list)
 		if err != nil {
 			return err
 		}
-		if err := deletePosts(ctx, tx, bare); err != nil {
+		if err := deletePosts(ctx, tx, unlinkedIDs); err != nil {
 			return err
 		}
 		return addToCounts(ctx, tx, counts)
@@ -149,7 +149,7 @@ func deletePosts(ctx context.Context, tx *db.Tx, posts []int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM hashtag_posts WHERE id `+inKeys, list); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM hashtag_posts WHERE id `+inKeysCondition, list); err != nil {
 		return fmt.Errorf("deleting posts: %w", err)
 	}
 	return nil

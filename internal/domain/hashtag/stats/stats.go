@@ -19,8 +19,8 @@ type Statistics struct {
 	MeasuredAt  time.Time // zero if never measured
 }
 
-// Related is a hashtag that occurs together with seed hashtags more often than chance explains.
-type Related struct {
+// RelatedHashtag is a hashtag that occurs together with seed hashtags more often than chance explains.
+type RelatedHashtag struct {
 	Statistics
 
 	Support int     // stored posts that use it together with a seed hashtag
@@ -43,10 +43,10 @@ func (HashtagSummary) Descriptions() map[string]string {
 }
 
 // Summarize converts statistics to the form that the API returns.
-func Summarize(f Statistics) HashtagSummary {
-	out := HashtagSummary{Hashtag: f.Hashtag, Posts: f.Posts, PostsPerDay: f.PostsPerDay, Score: f.Score}
-	if f.Posts != nil {
-		out.Tier = hashtaganalysis.Tier(f.Posts.Count)
+func Summarize(s Statistics) HashtagSummary {
+	out := HashtagSummary{Hashtag: s.Hashtag, Posts: s.Posts, PostsPerDay: s.PostsPerDay, Score: s.Score}
+	if s.Posts != nil {
+		out.Tier = hashtaganalysis.Tier(s.Posts.Count)
 	}
 	return out
 }

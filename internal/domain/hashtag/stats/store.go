@@ -61,15 +61,15 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 	}
 	turnTimes := make(map[string]int64, len(tags))
 	for i, name := range tags {
-		if _, twice := turnTimes[name]; !twice {
+		if _, seen := turnTimes[name]; !seen {
 			turnTimes[name] = db.Micros(tx.Now().Add(time.Duration(firstIndex+i) * turnSpacing))
 		}
 	}
-	for _, on := range platforms {
-		if platform != "" && platform != on {
+	for _, p := range platforms {
+		if platform != "" && platform != p {
 			continue
 		}
-		if err := s.enqueueOn(ctx, tx, on, turnTimes); err != nil {
+		if err := s.enqueueOn(ctx, tx, p, turnTimes); err != nil {
 			return err
 		}
 	}
@@ -139,19 +139,19 @@ type row struct {
 // columns are read by Statistics.scan.
 const columns = `platform, hashtag, posts, posts_low, posts_high, basis, posts_per_day, score, measured_at`
 
-func (f *Statistics) scan(scan func(...any) error) error {
+func (s *Statistics) scan(scan func(...any) error) error {
 	var count, low, high sql.NullInt64
 	var basis string
 	var at int64
-	if err := scan(&f.Platform, &f.Hashtag, &count, &low, &high, &basis, &f.PostsPerDay, &f.Score, &at); err != nil {
+	if err := scan(&s.Platform, &s.Hashtag, &count, &low, &high, &basis, &s.PostsPerDay, &s.Score, &at); err != nil {
 		return err
 	}
-	f.MeasuredAt = db.Time(at)
+	s.MeasuredAt = db.Time(at)
 	if count.Valid {
-		f.Posts = &hashtaganalysis.TagPosts{Count: count.Int64, Basis: basis}
+		s.Posts = &hashtaganalysis.TagPosts{Count: count.Int64, Basis: basis}
 	}
 	if count.Valid && low.Valid && high.Valid {
-		f.Posts.Low, f.Posts.High = &low.Int64, &high.Int64
+		s.Posts.Low, s.Posts.High = &low.Int64, &high.Int64
 	}
 	return nil
 }
@@ -170,12 +170,12 @@ func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []s
 	if err != nil {
 		return nil, err
 	}
-	for _, on := range platforms {
-		if platform != "" && platform != on {
+	for _, p := range platforms {
+		if platform != "" && platform != p {
 			continue
 		}
 		statistics, err := db.AllSized(ctx, q, len(tags), func(rows *sql.Rows, f *Statistics) error { return f.scan(rows.Scan) },
-			getQuery, on, list)
+			getQuery, p, list)
 		if err != nil {
 			return nil, fmt.Errorf("reading the statistics of hashtags: %w", err)
 		}

@@ -20,7 +20,7 @@ type Network struct {
 	CompanionShares      []float64 // for each hashtag related to the first subject: share of that subject's posts that use it
 	CompanionNoise       float64   // share of all other posts that use each companion
 	CommonShares         []float64 // for each unrelated hashtag: share of all posts that use it
-	Stray                float64   // share of a subject's posts that use another subject's hashtag
+	StrayShare           float64   // share of a subject's posts that use another subject's hashtag
 	CompanionsPerSubject int       // number of companions of each other subject; a quarter of the subject's posts use each
 }
 
@@ -29,7 +29,7 @@ func RandomNetwork(seed uint64, companions bool) Network {
 	rng := newRand(seed, streamNetwork)
 	n := Network{
 		Seed: seed, Subjects: 6 + rng.IntN(8), CompanionNoise: 0.002 + 0.008*rng.Float64(),
-		Stray: 0.01 + 0.04*rng.Float64(), CompanionsPerSubject: 3,
+		StrayShare: 0.01 + 0.04*rng.Float64(), CompanionsPerSubject: 3,
 	}
 	for i := range 20 { // from half of all posts down to a few percent
 		n.CommonShares = append(n.CommonShares, 0.5/float64(1+i))
@@ -40,11 +40,11 @@ func RandomNetwork(seed uint64, companions bool) Network {
 	return n
 }
 
-// Subject returns the hashtag of the subject with index i. The seed has index 0.
-func Subject(i int) string { return "subject" + strconv.Itoa(i) }
+// SubjectTag returns the hashtag of the subject with index i. The seed has index 0.
+func SubjectTag(i int) string { return "subject" + strconv.Itoa(i) }
 
-// Companion returns the hashtag with index i among the hashtags related to the first subject.
-func Companion(i int) string { return "companion" + strconv.Itoa(i) }
+// CompanionTag returns the hashtag with index i among the hashtags related to the first subject.
+func CompanionTag(i int) string { return "companion" + strconv.Itoa(i) }
 
 // newRand returns a reproducible generator for a stream of random numbers.
 func newRand(seed uint64, stream int) *rand.Rand {
@@ -61,7 +61,7 @@ const (
 
 // PostsUnder returns posts found under a subject's hashtag.
 func (n Network) PostsUnder(subject, posts int) []provider.Post {
-	return n.posts(fmt.Sprint("s", subject), streamSubject+subject, posts, Subject(subject), func(*rand.Rand) (int,
+	return n.generatePosts(fmt.Sprint("s", subject), streamSubject+subject, posts, SubjectTag(subject), func(*rand.Rand) (int,
 		bool) {
 		return subject, true
 	})
@@ -69,7 +69,7 @@ func (n Network) PostsUnder(subject, posts int) []provider.Post {
 
 // PostsUnderCommon returns posts found under an unrelated hashtag.
 func (n Network) PostsUnderCommon(name string, posts int) []provider.Post {
-	return n.posts(name, streamCommon, posts, name, func(rng *rand.Rand) (int, bool) {
+	return n.generatePosts(name, streamCommon, posts, name, func(rng *rand.Rand) (int, bool) {
 		return rng.IntN(n.Subjects),
 			false
 	})
@@ -77,19 +77,19 @@ func (n Network) PostsUnderCommon(name string, posts int) []provider.Post {
 
 // PostsAnywhere returns posts that were not found by hashtag.
 func (n Network) PostsAnywhere(posts int) []provider.Post {
-	return n.posts("any", streamAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
+	return n.generatePosts("any", streamAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
 }
 
 // posts generates posts. choose returns the subject of a post and whether the post always has the subject's hashtag. If
 // commonTag is not empty, all posts have it.
-func (n Network) posts(
+func (n Network) generatePosts(
 	id string, stream, count int, commonTag string, choose func(*rand.Rand) (int, bool),
 ) []provider.Post {
 	rng := newRand(n.Seed, stream)
 	out := make([]provider.Post, count)
 	for i := range out {
-		subject, tagged := choose(rng)
-		tags := n.tags(rng, subject, tagged)
+		subject, alwaysTagged := choose(rng)
+		tags := n.generateTags(rng, subject, alwaysTagged)
 		if commonTag != "" {
 			tags[commonTag] = true
 		}
@@ -99,7 +99,7 @@ func (n Network) posts(
 }
 
 // tags returns the hashtags of a post about a subject. If tagged is set, the post always has the subject's hashtag.
-func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool {
+func (n Network) generateTags(rng *rand.Rand, subject int, alwaysTagged bool) map[string]bool {
 	tags := map[string]bool{}
 	maybeAdd := func(share float64, name func(int) string, index int) {
 		if rng.Float64() < share {
@@ -108,12 +108,12 @@ func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool 
 	}
 	for i := range n.Subjects {
 		switch {
-		case i == subject && tagged:
-			tags[Subject(i)] = true
+		case i == subject && alwaysTagged:
+			tags[SubjectTag(i)] = true
 		case i == subject:
-			maybeAdd(0.8, Subject, i)
+			maybeAdd(0.8, SubjectTag, i)
 		default:
-			maybeAdd(n.Stray, Subject, i)
+			maybeAdd(n.StrayShare, SubjectTag, i)
 		}
 	}
 	for i := range n.CommonShares {
@@ -121,10 +121,10 @@ func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool 
 	}
 	for i := range n.CompanionShares {
 		share := n.CompanionNoise
-		if tags[Subject(0)] {
+		if tags[SubjectTag(0)] {
 			share = n.CompanionShares[i]
 		}
-		maybeAdd(share, Companion, i)
+		maybeAdd(share, CompanionTag, i)
 	}
 	for i := range n.CompanionsPerSubject * min(subject, 1) {
 		maybeAdd(0.25, func(i int) string { return fmt.Sprintf("of%d_%d", subject, i) }, i)

@@ -46,10 +46,10 @@ func (e Edit) Within(size image.Point) image.Rectangle {
 		ratio = AspectRatio{ratio.Height, ratio.Width}
 	}
 	width, height := part.Dx(), part.Dy()
-	switch wide := height * ratio.Width / ratio.Height; {
-	case wide < width:
-		width = max(1, wide)
-	case wide > width:
+	switch fittingWidth := height * ratio.Width / ratio.Height; {
+	case fittingWidth < width:
+		width = max(1, fittingWidth)
+	case fittingWidth > width:
 		height = max(1, width*ratio.Height/ratio.Width)
 	}
 	corner := part.Min.Add(image.Pt((part.Dx()-width)/2, (part.Dy()-height)/2))
@@ -89,7 +89,7 @@ func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edi
 	if err != nil {
 		return media.AddResult{}, err
 	}
-	result, err := s.cut(ctx, call.TeamID, original, e)
+	result, err := s.applyEdit(ctx, call.TeamID, original, e)
 	if err != nil {
 		return media.AddResult{}, err
 	}
@@ -121,15 +121,15 @@ func editedName(name string, e Edit) string {
 }
 
 // String returns the aspect ratio as part of a name, such as 4x5 or 1.91x1.
-func (s AspectRatio) String() string {
-	if s.Height == 100 {
-		return fmt.Sprintf("%gx1", float64(s.Width)/float64(s.Height))
+func (r AspectRatio) String() string {
+	if r.Height == 100 {
+		return fmt.Sprintf("%gx1", float64(r.Width)/float64(r.Height))
 	}
-	return fmt.Sprintf("%dx%d", s.Width, s.Height)
+	return fmt.Sprintf("%dx%d", r.Width, r.Height)
 }
 
 // cut returns the edited image. It returns an error if the edit does not change the image or is not possible.
-func (s *Service) cut(ctx context.Context, team int64, original media.ItemView, e Edit) (thumbnail.Result, error) {
+func (s *Service) applyEdit(ctx context.Context, team int64, original media.ItemView, e Edit) (thumbnail.Result, error) {
 	if original.Kind != media.Image {
 		return thumbnail.Result{}, errNoImage
 	}
@@ -156,14 +156,14 @@ func (s *Service) cut(ctx context.Context, team int64, original media.ItemView, 
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return thumbnail.Result{}, asProblem(err)
+		return thumbnail.Result{}, toUserError(err)
 	}
-	made, err := s.media.Pictures().Crop(ctx, team, file, info, part, e.QuarterTurns)
-	return made, asProblem(err)
+	result, err := s.media.Pictures().Crop(ctx, team, file, info, part, e.QuarterTurns)
+	return result, toUserError(err)
 }
 
-// asProblem converts an error of image processing to the error that people see.
-func asProblem(err error) error {
+// toUserError converts an error of image processing to the error that people see.
+func toUserError(err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -21,7 +21,7 @@ var extensions = map[string][]string{
 
 const (
 	maxLength     = 255           // characters
-	unnamed       = "file"        // if the name becomes empty
+	defaultName   = "file"        // if the name becomes empty
 	reservedChars = "\\/:*?\"<>|" // replaced with "_"
 )
 
@@ -63,7 +63,7 @@ func Display(name string) string {
 // must contain mimeType.
 func ForType(name, ext, mimeType string) (string, string) {
 	if name == "" {
-		name = unnamed
+		name = defaultName
 	}
 	ext = strings.ToLower(ext)
 	if !slices.Contains(extensions[mimeType], ext) {

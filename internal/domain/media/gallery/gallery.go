@@ -140,13 +140,13 @@ func (f Filter) where(team int64) (string, []any) {
 	}
 	if f.Text != "" {
 		add(`(m.search LIKE ? ESCAPE '\' OR m.alt LIKE ? ESCAPE '\' OR LOWER(m.alt) LIKE ? ESCAPE '\')`,
-			pattern(filename.Fold(f.Text)), pattern(f.Text), pattern(strings.ToLower(f.Text)))
+			likePattern(filename.Fold(f.Text)), likePattern(f.Text), likePattern(strings.ToLower(f.Text)))
 	}
 	return strings.Join(where, " AND "), args
 }
 
-// pattern returns a LIKE pattern that matches a part of a text.
-func pattern(text string) string {
+// likePattern returns a LIKE likePattern that matches a part of a text.
+func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
@@ -182,13 +182,13 @@ type Folder struct {
 	Pictures []int64 // the newest items with a thumbnail, at most four, newest first
 }
 
-// picture is the format of a column with the ID of the folder's preview image at an offset. Each ID is read from the
+// previewColumn is the format of a column with the ID of the folder's preview image at an offset. Each ID is read from the
 // folder's index.
-const picture = `, COALESCE((SELECT m.id FROM media m WHERE m.team_id = f.team_id AND m.folder_id = f.id
+const previewColumn = `, COALESCE((SELECT m.id FROM media m WHERE m.team_id = f.team_id AND m.folder_id = f.id
 	AND m.thumbnail <> '' ORDER BY m.id DESC LIMIT 1 OFFSET %d), 0)`
 
 var foldersQuery = `SELECT f.id, f.name, (SELECT COUNT(*) FROM media m WHERE m.team_id = f.team_id AND m.folder_id = f.id)` +
-	fmt.Sprintf(picture, 0) + fmt.Sprintf(picture, 1) + fmt.Sprintf(picture, 2) + fmt.Sprintf(picture, 3) +
+	fmt.Sprintf(previewColumn, 0) + fmt.Sprintf(previewColumn, 1) + fmt.Sprintf(previewColumn, 2) + fmt.Sprintf(previewColumn, 3) +
 	` FROM media_folders f WHERE f.team_id = ? ORDER BY f.name, f.id`
 
 // Folders returns a team's folders by name.

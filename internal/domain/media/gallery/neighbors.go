@@ -32,16 +32,16 @@ func neighbor(ctx context.Context, q db.Querier, team int64, f Filter, id int64,
 
 func neighborQuery(team int64, f Filter, id int64, after bool) (string, []any) {
 	where, args := f.where(team)
-	compare, direction := ">", ""
+	operator, direction := ">", ""
 	if after == (f.Order == Newest) {
-		compare, direction = "<", " DESC"
+		operator, direction = "<", " DESC"
 	}
 	order := "m.id" + direction
 	if f.Order == ByName {
-		where += ` AND (m.search, m.id) ` + compare + ` (COALESCE((SELECT s.search FROM media s WHERE s.id = ?), ''), ?)`
+		where += ` AND (m.search, m.id) ` + operator + ` (COALESCE((SELECT s.search FROM media s WHERE s.id = ?), ''), ?)`
 		args, order = append(args, id), "m.search"+direction+", m.id"+direction
 	} else {
-		where += ` AND m.id ` + compare + ` ?`
+		where += ` AND m.id ` + operator + ` ?`
 	}
 	return `SELECT m.id FROM media m WHERE ` + where + ` ORDER BY ` + order + db.LimitClause(1), append(args, id)
 }

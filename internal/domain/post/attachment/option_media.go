@@ -38,6 +38,6 @@ func UsedByOptions(o network.Options, media []network.Media) []int64 {
 // LacksOptions reports whether the options for a platform use a deleted file.
 func LacksOptions(o network.Options, media []network.Media, platform string) bool {
 	return slices.ContainsFunc(media, func(m network.Media) bool {
-		return m.Gone && slices.Contains(o.MediaOf(platform), m.ID)
+		return m.Gone && slices.Contains(o.MediaIDsFor(platform), m.ID)
 	})
 }

@@ -126,7 +126,7 @@ func EachDatabase(t *testing.T, run func(t *testing.T, w *Env)) {
 		made := must.Get(w.Teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin",
 			Language: "en", Plan: "agency"}, ada.ID))(t)
 		w.Person, w.Call.Actor = ada.ID, &access.Actor{TeamID: made.ID, PersonID: ada.ID, Plan: "agency",
-			Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}
+			Language: "en", Capabilities: access.EffectiveCapabilities(access.Full, access.Owner)}
 		w.Call.Zone = must.Get(time.LoadLocation("Europe/Berlin"))(t)
 		connected := must.Get(account.New(w.DB, sealer, nil, Network{}).Connect(t.Context(), made.ID, "bluesky",
 			network.Credentials{}))(t)

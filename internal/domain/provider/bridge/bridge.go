@@ -26,7 +26,7 @@ const (
 )
 
 // Fetch downloads a file to into. It writes at most limit bytes.
-type Fetch func(ctx context.Context, address string, limit int64, into io.Writer) error
+type Fetch func(ctx context.Context, address string, limit int64, dst io.Writer) error
 
 // Options configures a Client.
 type Options struct {
@@ -47,8 +47,8 @@ type Client struct {
 	http *http.Client
 }
 
-// tokenForm is the syntax of bearer tokens (RFC 6750).
-var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]*=*$`)
+// tokenPattern is the syntax of bearer tokens (RFC 6750).
+var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/-]*=*$`)
 
 // New returns a Client. It returns an error if the URL or the token is invalid. It does not send a request.
 func New(opts Options) (*Client, error) {
@@ -59,7 +59,7 @@ func New(opts Options) (*Client, error) {
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, errors.New("the bridge's URL must not have a user, query or fragment")
 	}
-	if !tokenForm.MatchString(opts.Token) {
+	if !tokenPattern.MatchString(opts.Token) {
 		return nil, errors.New("the bridge's token has characters that are invalid in bearer tokens")
 	}
 	if opts.FetchPublic == nil {
@@ -129,7 +129,7 @@ func (c *Client) get(ctx context.Context, limit int64, params url.Values, path .
 		target = target.JoinPath(url.PathEscape(part))
 	}
 	target.RawQuery = params.Encode()
-	request, err := c.request(ctx, target.String())
+	request, err := c.newRequest(ctx, target.String())
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (c *Client) get(ctx context.Context, limit int64, params url.Values, path .
 }
 
 // request creates a request to the bridge.
-func (c *Client) request(ctx context.Context, address string) (*http.Request, error) {
+func (c *Client) newRequest(ctx context.Context, address string) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, wire.Unavailable("the bridge returned an invalid URL") // err contains the URL
@@ -158,14 +158,14 @@ func (c *Client) request(ctx context.Context, address string) (*http.Request, er
 // Fetch downloads a file. If the file is on the bridge's host, Fetch sends the token. It returns
 // *provider.UnavailableError, provider.ErrTooLarge if the file exceeds limit (a part may have been written), or the
 // error of into. Options.FetchPublic downloads all other files, and Fetch returns its errors.
-func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
+func (c *Client) Fetch(ctx context.Context, address string, limit int64, dst io.Writer) error {
 	target, err := url.Parse(address)
 	if err != nil || !c.isOwnURL(target) {
-		return c.opts.FetchPublic(ctx, address, limit, into)
+		return c.opts.FetchPublic(ctx, address, limit, dst)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.FileTimeout)
 	defer cancel()
-	request, err := c.request(ctx, address)
+	request, err := c.newRequest(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io
 	if response.ContentLength > limit {
 		return provider.ErrTooLarge
 	}
-	return copyFile(bodyReader{response.Body}, limit, into)
+	return copyFile(bodyReader{response.Body}, limit, dst)
 }
 
 // copyFile copies at most limit bytes. It returns an error if the file is longer or empty.

@@ -28,7 +28,7 @@ func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 		params.Set("since", q.Since.UTC().Format(time.RFC3339))
 	}
 	for range maxPages {
-		page, err := c.profilePage(ctx, params, q)
+		page, err := c.fetchProfilePage(ctx, params, q)
 		if err != nil {
 			return provider.ProfileMetrics{}, err
 		}
@@ -44,7 +44,7 @@ func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	return metrics, nil
 }
 
-func (c *Client) profilePage(ctx context.Context, params url.Values, q provider.ProfileQuery) (profilePage, error) {
+func (c *Client) fetchProfilePage(ctx context.Context, params url.Values, q provider.ProfileQuery) (profilePage, error) {
 	body, err := c.get(ctx, maxMetricsBytes, params, q.Platform, "profiles", q.Username)
 	if err != nil {
 		return profilePage{}, err
@@ -123,8 +123,8 @@ func readProfile(body []byte, username string, now time.Time) (profilePage, erro
 }
 
 // readObject decodes a JSON object. It reports false if text is anything else.
-func readObject(text json.RawMessage, into any) bool {
-	return bytes.HasPrefix(text, []byte("{")) && wire.Decode(text, into)
+func readObject(text json.RawMessage, out any) bool {
+	return bytes.HasPrefix(text, []byte("{")) && wire.Decode(text, out)
 }
 
 // readHashtag decodes the metrics of a hashtag.
@@ -165,8 +165,8 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 func readPosts(raw []json.RawMessage, now time.Time) ([]provider.Post, error) {
 	var posts []provider.Post
 	for _, text := range raw {
-		if found, usable := readPost(text, now); usable {
-			posts = append(posts, found)
+		if p, ok := readPost(text, now); ok {
+			posts = append(posts, p)
 		}
 	}
 	if len(raw) > 0 && len(posts) == 0 {

@@ -10,7 +10,7 @@ import (
 // Reachable checks whether the bridge responds. It accepts any status except server errors and 429. Its errors are
 // *provider.UnavailableError.
 func (c *Client) Reachable(ctx context.Context, _ string) error {
-	request, err := c.request(ctx, c.base.JoinPath("v1").String()+"/")
+	request, err := c.newRequest(ctx, c.base.JoinPath("v1").String()+"/")
 	if err != nil {
 		return err
 	}

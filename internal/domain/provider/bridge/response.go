@@ -96,10 +96,10 @@ func uniqueItems(raw []json.RawMessage, limit int, now time.Time) []provider.Ite
 		if len(items) >= limit {
 			break
 		}
-		found, usable := readItem(text, now)
-		if usable && !seen[found.ID] {
-			seen[found.ID] = true
-			items = append(items, found)
+		newItem, ok := readItem(text, now)
+		if ok && !seen[newItem.ID] {
+			seen[newItem.ID] = true
+			items = append(items, newItem)
 		}
 	}
 	return items
@@ -115,8 +115,8 @@ func readItem(text json.RawMessage, now time.Time) (provider.Item, bool) {
 	out := provider.Item{
 		ID: wire.ID(parsed.ID), Kind: parsed.Kind, URL: parsed.URL, TakenAt: wire.ParseTime(parsed.TakenAt,
 			now.AddDate(0, 0, 1)),
-		Caption: wire.Text(parsed.Caption, wire.MaxText), Width: dimension(parsed.Width),
-		Height: dimension(parsed.Height),
+		Caption: wire.Text(parsed.Caption, wire.MaxText), Width: parseDimension(parsed.Width),
+		Height: parseDimension(parsed.Height),
 	}
 	if parsed.Kind == provider.Video {
 		out.Duration = wire.VideoDuration(parsed.Duration)
@@ -124,8 +124,8 @@ func readItem(text json.RawMessage, now time.Time) (provider.Item, bool) {
 	return out, true
 }
 
-// dimension returns a width or height, or 0 if it is invalid.
-func dimension(pixels float64) int {
+// parseDimension returns a width or height, or 0 if it is invalid.
+func parseDimension(pixels float64) int {
 	if pixels < 1 || pixels > maxSide || pixels != math.Trunc(pixels) {
 		return 0
 	}

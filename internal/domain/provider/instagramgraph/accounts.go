@@ -38,8 +38,8 @@ type accountState struct {
 
 func newAccountPool(configured []Account) *accountPool {
 	var a accountPool
-	for _, g := range configured {
-		a.list = append(a.list, &accountState{id: g.ID, token: g.Token, recentLock: make(chan struct{}, 1)})
+	for _, account := range configured {
+		a.list = append(a.list, &accountState{id: account.ID, token: account.Token, recentLock: make(chan struct{}, 1)})
 	}
 	return &a
 }
@@ -59,14 +59,14 @@ func (acct *accountState) unlockRecent() { <-acct.recentLock }
 
 // available returns the accounts that are not paused and, if hashtags is true, have hashtag quota. Each call starts
 // with a different account.
-func (a *accountPool) available(now time.Time, hashtags bool) []*accountState {
+func (a *accountPool) available(now time.Time, forHashtags bool) []*accountState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var readyAccounts []*accountState
 	for i := range a.list {
-		one := a.list[(a.next+i)%len(a.list)]
-		if !one.availableAt(hashtags).After(now) {
-			readyAccounts = append(readyAccounts, one)
+		acct := a.list[(a.next+i)%len(a.list)]
+		if !acct.availableAt(forHashtags).After(now) {
+			readyAccounts = append(readyAccounts, acct)
 		}
 	}
 	a.next = (a.next + 1) % len(a.list)
@@ -75,21 +75,21 @@ func (a *accountPool) available(now time.Time, hashtags bool) []*accountState {
 
 // availableAt returns the time from which the account can be used again: for hashtag queries if hashtags is true, and
 // otherwise for other queries.
-func (acct *accountState) availableAt(hashtags bool) time.Time {
-	if hashtags && acct.quotaFullUntil.After(acct.pausedUntil) {
+func (acct *accountState) availableAt(forHashtags bool) time.Time {
+	if forHashtags && acct.quotaFullUntil.After(acct.pausedUntil) {
 		return acct.quotaFullUntil
 	}
 	return acct.pausedUntil
 }
 
 // untilNextAvailable returns the time until the next paused account is available, or 0 if no account is paused.
-func (a *accountPool) untilNextAvailable(now time.Time, hashtags bool) time.Duration {
+func (a *accountPool) untilNextAvailable(now time.Time, forHashtags bool) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var wait time.Duration
-	for _, one := range a.list {
-		if rest := one.availableAt(hashtags).Sub(now); rest > 0 && (wait == 0 || rest < wait) {
-			wait = rest
+	for _, acct := range a.list {
+		if remaining := acct.availableAt(forHashtags).Sub(now); remaining > 0 && (wait == 0 || remaining < wait) {
+			wait = remaining
 		}
 	}
 	return wait
@@ -112,16 +112,16 @@ func (a *accountPool) markValid(acct *accountState) {
 }
 
 // pauseAccount pauses an account after an error. It logs the first rejection of an invalid token.
-func (s *Source) pauseAccount(ctx context.Context, acct *accountState, f *apiError) {
+func (s *Source) pauseAccount(ctx context.Context, acct *accountState, apiErr *apiError) {
 	now := s.now()
-	switch f.kind {
+	switch apiErr.kind {
 	case kindRateLimited:
-		s.accounts.pause(acct, now.Add(f.retryDelay))
+		s.accounts.pause(acct, now.Add(apiErr.retryDelay))
 	case kindInvalidToken:
 		s.accounts.pause(acct, now.Add(invalidTokenPause))
 		if s.accounts.markInvalid(acct) {
 			s.opts.Log.ErrorContext(ctx, "Instagram rejected the access token of an account; the account is paused",
-				"account", acct.id, "error", f)
+				"account", acct.id, "error", apiErr)
 		}
 	case kindQuotaFull:
 		s.accounts.markQuotaFull(acct, now.Add(quotaPause))
@@ -150,25 +150,25 @@ func (s *Source) tryAccounts(ctx context.Context, try func(one *accountState) er
 	var lastErr error
 	for _, acct := range s.accounts.available(s.now(), false) {
 		err := try(acct)
-		f, ok := errors.AsType[*apiError](err)
+		apiErr, ok := errors.AsType[*apiError](err)
 		if !ok {
 			return err
 		}
-		if !f.kind.isAccountSpecific() {
-			return f.publicError()
+		if !apiErr.kind.isAccountSpecific() {
+			return apiErr.publicError()
 		}
-		s.pauseAccount(ctx, acct, f)
-		lastErr = f
+		s.pauseAccount(ctx, acct, apiErr)
+		lastErr = apiErr
 	}
-	return s.noAccount(lastErr, false)
+	return s.noAccountError(lastErr, false)
 }
 
-// noAccount returns the error for a query if no account is available. lastErr may be nil.
-func (s *Source) noAccount(lastErr error, hashtags bool) *provider.UnavailableError {
+// noAccountError returns the error for a query if no account is available. lastErr may be nil.
+func (s *Source) noAccountError(lastErr error, forHashtags bool) *provider.UnavailableError {
 	u := wire.Unavailable("all Instagram accounts are paused")
 	if lastErr != nil {
 		u = wire.Unavailable("no Instagram account is available: %w", lastErr)
 	}
-	u.After = min(s.accounts.untilNextAvailable(s.now(), hashtags), wire.MaxRetryAfter)
+	u.After = min(s.accounts.untilNextAvailable(s.now(), forHashtags), wire.MaxRetryAfter)
 	return u
 }

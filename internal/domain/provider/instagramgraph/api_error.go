@@ -36,38 +36,38 @@ type apiError struct {
 	retryDelay    time.Duration // how long the account must pause
 }
 
-func (f *apiError) Error() string {
-	return fmt.Sprintf("Instagram returned HTTP %d, error %d/%d", f.status, f.code, f.subcode)
+func (e *apiError) Error() string {
+	return fmt.Sprintf("Instagram returned HTTP %d, error %d/%d", e.status, e.code, e.subcode)
 }
 
 // publicError returns the error for callers of the provider.
-func (f *apiError) publicError() error {
-	if f.kind == kindNotFound {
+func (e *apiError) publicError() error {
+	if e.kind == kindNotFound {
 		return provider.ErrNotFound
 	}
-	return &provider.UnavailableError{After: f.retryDelay, Err: f}
+	return &provider.UnavailableError{After: e.retryDelay, Err: e}
 }
 
 // Error codes and subcodes of the API.
 const (
-	codeField      = 100 // unknown parameter or field
-	codePolicy     = 368 // blocked for a policy violation
-	noSuchUser     = 2207013
-	noSuchHashtag  = 2207024
-	hashtagsUsedUp = 2207034
-	noSuchObject   = 33 // not found, or not visible to the token: wrong account ID, or another account's token
+	codeField             = 100 // unknown parameter or field
+	codePolicy            = 368 // blocked for a policy violation
+	subcodeNoSuchUser     = 2207013
+	subcodeNoSuchHashtag  = 2207024
+	subcodeHashtagsUsedUp = 2207034
+	subcodeNoSuchObject   = 33 // not found, or not visible to the token: wrong account ID, or another account's token
 )
 
-// bySubcode takes precedence over byCode.
-var bySubcode = map[int]errorKind{
-	noSuchUser:     kindNotFound,
-	noSuchHashtag:  kindNotFound,
-	hashtagsUsedUp: kindQuotaFull,
-	noSuchObject:   kindForbidden,
+// kindBySubcode takes precedence over entriesByCode.
+var kindBySubcode = map[int]errorKind{
+	subcodeNoSuchUser:     kindNotFound,
+	subcodeNoSuchHashtag:  kindNotFound,
+	subcodeHashtagsUsedUp: kindQuotaFull,
+	subcodeNoSuchObject:   kindForbidden,
 }
 
-// byCode maps error codes to kinds. The comments say whose rate limit was exceeded.
-var byCode = map[int]errorKind{
+// entriesByCode maps error codes to kinds. The comments say whose rate limit was exceeded.
+var kindByCode = map[int]errorKind{
 	102: kindInvalidToken,
 	190: kindInvalidToken,
 
@@ -100,26 +100,26 @@ func readError(response wire.Response, now time.Time) *apiError {
 	if response.Status == http.StatusOK && valid && body.Error == nil {
 		return nil
 	}
-	f := &apiError{status: response.Status}
+	e := &apiError{status: response.Status}
 	if body.Error != nil {
-		f.code, f.subcode = int(body.Error.Code), int(body.Error.Subcode)
-		f.kind = classifyError(f.code, f.subcode)
-		if f.code == codeField && strings.Contains(body.Error.Message, "view_count") {
-			f.kind = kindNoViews
+		e.code, e.subcode = int(body.Error.Code), int(body.Error.Subcode)
+		e.kind = classifyError(e.code, e.subcode)
+		if e.code == codeField && strings.Contains(body.Error.Message, "view_count") {
+			e.kind = kindNoViews
 		}
 	}
 	if response.Status == http.StatusTooManyRequests {
-		f.kind = kindRateLimited
+		e.kind = kindRateLimited
 	}
-	f.retryDelay = f.retryAfter(response, now)
-	return f
+	e.retryDelay = e.retryAfter(response, now)
+	return e
 }
 
 func classifyError(code, subcode int) errorKind {
-	if k, known := bySubcode[subcode]; known {
+	if k, known := kindBySubcode[subcode]; known {
 		return k
 	}
-	if k, known := byCode[code]; known {
+	if k, known := kindByCode[code]; known {
 		return k
 	}
 	if code >= 200 && code <= 299 { // permissions
@@ -129,12 +129,12 @@ func classifyError(code, subcode int) errorKind {
 }
 
 // retryAfter returns how long to pause an account.
-func (f *apiError) retryAfter(response wire.Response, now time.Time) time.Duration {
+func (e *apiError) retryAfter(response wire.Response, now time.Time) time.Duration {
 	wait := max(wire.RetryAfter(response.Header, now), readUsage(response.Header).retryAfter)
 	switch {
-	case f.kind != kindRateLimited || wait > 0:
+	case e.kind != kindRateLimited || wait > 0:
 		return wait
-	case f.code == codePolicy:
+	case e.code == codePolicy:
 		return policyPause
 	}
 	return defaultPause
@@ -142,7 +142,7 @@ func (f *apiError) retryAfter(response wire.Response, now time.Time) time.Durati
 
 // usage says how much of its limits an account has used.
 type usage struct {
-	share      float64       // usage of the most used limit, in percent
+	percent    float64       // usage of the most used limit, in percent
 	retryAfter time.Duration // time until Meta accepts requests again, at most a day; 0 if it accepts them now
 }
 
@@ -165,9 +165,9 @@ func readUsage(header http.Header) usage {
 		usages = append(usages, shares...)
 	}
 	var highest usage
-	for _, one := range usages {
-		highest.share = max(highest.share, one.Calls, one.CPU, one.Time)
-		wait := time.Duration(min(max(one.Minutes, 0), wire.MaxRetryAfter.Minutes()) * float64(time.Minute))
+	for _, u := range usages {
+		highest.percent = max(highest.percent, u.Calls, u.CPU, u.Time)
+		wait := time.Duration(min(max(u.Minutes, 0), wire.MaxRetryAfter.Minutes()) * float64(time.Minute))
 		highest.retryAfter = max(highest.retryAfter, wait)
 	}
 	return highest

@@ -38,22 +38,22 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 		}
 		triedIDs[acct.id] = true
 		metrics, err := s.fetchHashtag(ctx, acct, q)
-		f, ok := errors.AsType[*apiError](err)
+		apiErr, ok := errors.AsType[*apiError](err)
 		if !ok {
 			return metrics, err
 		}
-		if !f.kind.isAccountSpecific() {
-			return provider.HashtagMetrics{}, f.publicError()
+		if !apiErr.kind.isAccountSpecific() {
+			return provider.HashtagMetrics{}, apiErr.publicError()
 		}
-		s.pauseAccount(ctx, acct, f)
-		if f.kind == kindQuotaFull {
+		s.pauseAccount(ctx, acct, apiErr)
+		if apiErr.kind == kindQuotaFull {
 			if err := s.opts.HashtagStore.Release(ctx, q.Hashtag, acct.id); err != nil {
 				return provider.HashtagMetrics{}, err
 			}
 		}
-		lastErr = f
+		lastErr = apiErr
 	}
-	return provider.HashtagMetrics{}, s.noAccount(lastErr, true)
+	return provider.HashtagMetrics{}, s.noAccountError(lastErr, true)
 }
 
 // reserveSlot reserves a slot for a hashtag on an available account that was not tried yet. lastErr is the error of the
@@ -63,14 +63,14 @@ func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried
 	now := s.now()
 	byID := map[string]*accountState{}
 	var ids []string
-	for _, one := range s.accounts.available(now, true) {
-		if !triedIDs[one.id] {
-			byID[one.id] = one
-			ids = append(ids, one.id)
+	for _, acct := range s.accounts.available(now, true) {
+		if !triedIDs[acct.id] {
+			byID[acct.id] = acct
+			ids = append(ids, acct.id)
 		}
 	}
 	if len(ids) == 0 {
-		return nil, s.noAccount(lastErr, true)
+		return nil, s.noAccountError(lastErr, true)
 	}
 	limit := maxSlots
 	if q.Background {
@@ -83,18 +83,18 @@ func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried
 	if err != nil {
 		return nil, err
 	}
-	if one := byID[slot.Account]; one != nil {
-		return one, nil
+	if acct := byID[slot.Account]; acct != nil {
+		return acct, nil
 	}
 	wait := slot.FreeAt.Sub(now)
 	if sooner := s.accounts.untilNextAvailable(now, true); sooner > 0 && sooner < wait {
 		wait = sooner
 	}
-	why := "all accounts have used their weekly hashtag quota"
+	reason := "all accounts have used their weekly hashtag quota"
 	if q.Background {
-		why = "all accounts have used the background share of their weekly hashtag quota"
+		reason = "all accounts have used the background share of their weekly hashtag quota"
 	}
-	return nil, &provider.UnavailableError{After: max(wait, time.Second), Err: errors.New(why)}
+	return nil, &provider.UnavailableError{After: max(wait, time.Second), Err: errors.New(reason)}
 }
 
 // fetchHashtag queries a hashtag through an account that has a slot for it.
@@ -143,7 +143,7 @@ func (s *Source) hashtagID(ctx context.Context, acct *accountState, hashtag stri
 	if len(parsed.Data) == 0 {
 		return "", provider.ErrNotFound
 	}
-	if !accountForm.MatchString(parsed.Data[0].ID) {
+	if !accountIDPattern.MatchString(parsed.Data[0].ID) {
 		return "", errInvalidResponse
 	}
 	return parsed.Data[0].ID, s.opts.HashtagStore.SaveID(ctx, hashtag, parsed.Data[0].ID)
@@ -164,12 +164,12 @@ func (s *Source) fetchPosts(ctx context.Context, acct *accountState, path string
 		if len(page) == 0 && len(parsed.Data) > 0 {
 			return posts, false, fmt.Errorf("%w: none of the %d posts is valid", errInvalidResponse, len(parsed.Data))
 		}
-		further := posts.Add(page)
+		hasMore := posts.Add(page)
 		cursor, err := parsed.nextCursor()
 		if err != nil {
 			return posts, false, err
 		}
-		if !further || cursor == "" {
+		if !hasMore || cursor == "" {
 			return posts, !posts.IsTruncated() && (cursor == "" || !posts.IsFull()), nil
 		}
 		params.Set("after", cursor)

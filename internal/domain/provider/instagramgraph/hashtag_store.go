@@ -82,14 +82,14 @@ func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts [
 	}
 	var slot Slot
 	err = s.db.InTx(ctx, "hashtag.place", func(ctx context.Context, tx *db.Tx) error {
-		if err := s.lock(ctx, tx, accounts); err != nil {
+		if err := s.lockAccounts(ctx, tx, accounts); err != nil {
 			return err
 		}
 		reserved, err := s.reservedSlots(ctx, tx, accounts)
 		if err != nil {
 			return err
 		}
-		if slot = choose(reserved, hashtag, accounts, limit); slot.Account == "" {
+		if slot = chooseSlot(reserved, hashtag, accounts, limit); slot.Account == "" {
 			return nil
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO instagram_hashtag_places (account, hashtag, asked_at) VALUES (?, ?, ?)
@@ -118,7 +118,7 @@ func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accoun
 }
 
 // lock locks the accounts until the transaction ends, in a fixed order to avoid deadlocks.
-func (s *DBHashtagStore) lock(ctx context.Context, tx *db.Tx, accounts []string) error {
+func (s *DBHashtagStore) lockAccounts(ctx context.Context, tx *db.Tx, accounts []string) error {
 	for _, account := range slices.Sorted(slices.Values(accounts)) {
 		if _, err := tx.Exec(ctx, `INSERT INTO instagram_hashtag_accounts (account) VALUES (?) ON CONFLICT DO NOTHING`,
 			account); err != nil {
@@ -146,10 +146,10 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 		accountArgs(accounts, db.Micros(tx.Now().Add(-slotDuration-slotMargin)))...); err != nil {
 		return nil, fmt.Errorf("deleting expired hashtag slots: %w", err)
 	}
-	slots, err := db.All(ctx, tx, func(rows *sql.Rows, one *reservedSlot) error {
+	slots, err := db.All(ctx, tx, func(rows *sql.Rows, slot *reservedSlot) error {
 		var at int64
-		err := rows.Scan(&one.account, &one.hashtag, &at)
-		one.freeAt = db.Time(at).Add(slotDuration + slotMargin)
+		err := rows.Scan(&slot.account, &slot.hashtag, &at)
+		slot.freeAt = db.Time(at).Add(slotDuration + slotMargin)
 		return err
 	}, `SELECT account, hashtag, asked_at FROM instagram_hashtag_places WHERE`+in, accountArgs(accounts)...)
 	if err != nil {
@@ -158,16 +158,16 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 	return slots, nil
 }
 
-// choose returns the account to use for a hashtag: an account that already has a slot for it, or else the first account
-// with the fewest used slots. If all accounts use at least limit slots, choose returns the time when an account will
+// chooseSlot returns the account to use for a hashtag: an account that already has a slot for it, or else the first account
+// with the fewest used slots. If all accounts use at least limit slots, chooseSlot returns the time when an account will
 // use fewer.
-func choose(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
+func chooseSlot(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
 	freeTimes := map[string][]time.Time{}
-	for _, one := range reserved {
-		if one.hashtag == hashtag {
-			return Slot{Account: one.account}
+	for _, slot := range reserved {
+		if slot.hashtag == hashtag {
+			return Slot{Account: slot.account}
 		}
-		freeTimes[one.account] = append(freeTimes[one.account], one.freeAt)
+		freeTimes[slot.account] = append(freeTimes[slot.account], slot.freeAt)
 	}
 	leastUsed := slices.MinFunc(accounts, func(a, b string) int { return len(freeTimes[a]) - len(freeTimes[b]) })
 	if len(freeTimes[leastUsed]) < limit {

@@ -26,7 +26,7 @@ const (
 )
 
 // Fetch downloads a file to into. It writes at most limit bytes.
-type Fetch func(ctx context.Context, address string, limit int64, into io.Writer) error
+type Fetch func(ctx context.Context, address string, limit int64, dst io.Writer) error
 
 // Options configures a Source.
 type Options struct {
@@ -70,8 +70,8 @@ type Source struct {
 }
 
 var (
-	accountForm = regexp.MustCompile(`^[0-9]{1,40}$`)
-	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
+	accountIDPattern = regexp.MustCompile(`^[0-9]{1,40}$`)
+	versionPattern   = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 )
 
 // New returns a Source. It returns an error if the options are invalid. It does not send a request.
@@ -80,7 +80,7 @@ func New(opts Options) (*Source, error) {
 	switch {
 	case !wire.IsBaseURL(opts.URL):
 		return nil, errors.New("the URL of Instagram's API must be absolute with scheme http or https")
-	case !versionForm.MatchString(opts.Version):
+	case !versionPattern.MatchString(opts.Version):
 		return nil, errors.New("the version of Instagram's API must have the form v25.0")
 	case opts.Usage < 1 || opts.Usage > 100:
 		return nil, errors.New("usage must be from 1 to 100 percent")
@@ -121,14 +121,14 @@ func withDefaults(opts Options) Options {
 	return opts
 }
 
-func checkAccounts(all []Account) error {
-	if len(all) == 0 {
+func checkAccounts(accounts []Account) error {
+	if len(accounts) == 0 {
 		return errors.New("no Instagram account is configured")
 	}
 	seen := map[string]bool{}
-	for i, a := range all {
+	for i, a := range accounts {
 		switch {
-		case !accountForm.MatchString(a.ID):
+		case !accountIDPattern.MatchString(a.ID):
 			return fmt.Errorf("account %d: the id must be a number", i+1)
 		case seen[a.ID]:
 			return fmt.Errorf("account %s is configured twice", a.ID)

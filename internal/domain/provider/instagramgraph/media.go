@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	mediaFields  = "id,caption,media_type,media_product_type,media_url,timestamp,children{id,media_type,media_url}"
-	mediaPages   = 10 // maximum number of Instagram pages to read for one page of items
-	avatarPrefix = "avatar_"
+	mediaFields   = "id,caption,media_type,media_product_type,media_url,timestamp,children{id,media_type,media_url}"
+	maxMediaPages = 10 // maximum number of Instagram pages to read for one page of items
+	avatarPrefix  = "avatar_"
 )
 
 // ProfileMedia returns a page of a professional account's media: its avatar, posts or reels. It returns the same errors
@@ -24,25 +24,25 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 	if q.Platform != provider.Instagram || !supported {
 		return provider.Page{}, provider.ErrNotOffered
 	}
-	at, ok := parsePosition(q.Cursor)
+	start, ok := parsePosition(q.Cursor)
 	if !ok {
 		return provider.Page{}, wire.Unavailable("invalid cursor")
 	}
-	if !nameForm.MatchString(q.Username) {
+	if !namePattern.MatchString(q.Username) {
 		return provider.Page{}, provider.ErrNotFound
 	}
 	var page provider.Page
-	err := s.tryAccounts(ctx, func(one *accountState) error {
+	err := s.tryAccounts(ctx, func(acct *accountState) error {
 		var err error
-		page, err = s.page(ctx, one, q, at)
+		page, err = s.page(ctx, acct, q, start)
 		return err
 	})
 	return page, err
 }
 
 // Fetch downloads a file. It returns the errors of Options.FetchPublic.
-func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
-	return s.opts.FetchPublic(ctx, address, limit, into)
+func (s *Source) Fetch(ctx context.Context, address string, limit int64, dst io.Writer) error {
+	return s.opts.FetchPublic(ctx, address, limit, dst)
 }
 
 // pagePosition is the start of a page of items. An Instagram cursor is not enough, because it points only to the start
@@ -56,7 +56,7 @@ type pagePosition struct {
 func parsePosition(text string) (pagePosition, bool) {
 	cursor, last, _ := strings.Cut(text, "~")
 	at := pagePosition{cursor, last}
-	return at, (cursor == "" || cursorForm.MatchString(cursor)) && (last == "" || wire.ID(last) == last)
+	return at, (cursor == "" || cursorPattern.MatchString(cursor)) && (last == "" || wire.ID(last) == last)
 }
 
 func (p pagePosition) String() string {
@@ -68,9 +68,9 @@ func (p pagePosition) String() string {
 
 // page reads Instagram pages until a page of items is full or there are no more items.
 func (s *Source) page(ctx context.Context, acct *accountState, q provider.Query, start pagePosition) (provider.Page, error) {
-	g := itemPage{kind: q.Type, limit: q.Limit}
+	out := itemPage{kind: q.Type, limit: q.Limit}
 	isFirst := start == pagePosition{}
-	for range mediaPages {
+	for range maxMediaPages {
 		parsed, err := s.discover(ctx, acct, q.Username, func() []string {
 			return mediaQueryFields(q.Type, isFirst,
 				start.cursor)
@@ -79,22 +79,22 @@ func (s *Source) page(ctx context.Context, acct *accountState, q provider.Query,
 			return provider.Page{}, err
 		}
 		if isFirst && q.Type != provider.Posts && q.Type != provider.Reels {
-			g.add(parsed.avatar())
+			out.add(parsed.avatar())
 		}
 		isFirst = false
-		if last, enough := g.addFrom(parsed.Media, start.lastID, s.now()); enough {
-			return provider.Page{Items: g.items, Next: pagePosition{start.cursor, last}.String()}, nil
+		if last, isFull := out.addFrom(parsed.Media, start.lastID, s.now()); isFull {
+			return provider.Page{Items: out.items, Next: pagePosition{start.cursor, last}.String()}, nil
 		}
 		cursor, err := parsed.Media.nextCursor()
 		if err != nil {
 			return provider.Page{}, err
 		}
 		start = pagePosition{cursor: cursor}
-		if start.cursor == "" || len(g.items) >= q.Limit {
+		if start.cursor == "" || len(out.items) >= q.Limit {
 			break
 		}
 	}
-	return provider.Page{Items: g.items, Next: start.String()}, nil
+	return provider.Page{Items: out.items, Next: start.String()}, nil
 }
 
 // mediaQueryFields returns the fields to request for a page of media.
@@ -104,14 +104,14 @@ func mediaQueryFields(kind string, isFirst bool, cursor string) []string {
 		fields = []string{"id", "profile_picture_url"}
 	}
 	if kind != provider.Avatar {
-		fields = append(fields, expression(pageSize, cursor, mediaFields))
+		fields = append(fields, mediaExpression(pageSize, cursor, mediaFields))
 	}
 	return fields
 }
 
 // avatar returns the profile picture.
-func (d businessAccount) avatar() provider.Item {
-	return provider.Item{ID: wire.ID(avatarPrefix + d.ID), Kind: provider.Image, URL: wire.URL(d.Picture)}
+func (b businessAccount) avatar() provider.Item {
+	return provider.Item{ID: wire.ID(avatarPrefix + b.ID), Kind: provider.Image, URL: wire.URL(b.Picture)}
 }
 
 // itemPage is a page of items under construction.
@@ -123,18 +123,18 @@ type itemPage struct {
 
 // add adds an item if it has a file. A video has no file if it contains licensed music, or if its owner disabled
 // downloads.
-func (g *itemPage) add(item provider.Item) {
+func (p *itemPage) add(item provider.Item) {
 	if item.URL != "" && item.Kind != "" && item.ID != "" {
-		g.items = append(g.items, item)
+		p.items = append(p.items, item)
 	}
 }
 
 // addFrom adds the items of an Instagram page that follow the item lastID. If some of them do not fit, it returns the
 // ID of the last added item and true.
-func (g *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, bool) {
-	parsed := itemPage{kind: g.kind}
+func (p *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, bool) {
+	parsed := itemPage{kind: p.kind}
 	for _, m := range l.media() {
-		if g.kind == provider.Reels && !m.isReel() {
+		if p.kind == provider.Reels && !m.isReel() {
 			continue
 		}
 		for _, item := range m.items(now) {
@@ -142,14 +142,14 @@ func (g *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, b
 		}
 	}
 	newItems := itemsAfter(parsed.items, lastID)
-	capacity := max(g.limit-len(g.items), 0)
+	capacity := max(p.limit-len(p.items), 0)
 	if len(newItems) <= capacity {
-		g.items = append(g.items, newItems...)
+		p.items = append(p.items, newItems...)
 		return "", false
 	}
-	g.items = append(g.items, newItems[:capacity]...)
-	if len(g.items) > 0 {
-		lastID = g.items[len(g.items)-1].ID
+	p.items = append(p.items, newItems[:capacity]...)
+	if len(p.items) > 0 {
+		lastID = p.items[len(p.items)-1].ID
 	}
 	return lastID, true
 }

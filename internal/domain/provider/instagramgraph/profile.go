@@ -24,8 +24,8 @@ const (
 	viewsField    = ",view_count"
 )
 
-// nameForm matches names that are safe to insert into a query.
-var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
+// namePattern matches names that are safe to insert into a query.
+var namePattern = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
 // Profile returns the public metrics of a professional account. Its errors are provider.ErrNotFound,
 // provider.ErrNotOffered and *provider.UnavailableError. Personal accounts also result in provider.ErrNotFound, because
@@ -34,13 +34,13 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	if q.Platform != provider.Instagram {
 		return provider.ProfileMetrics{}, provider.ErrNotOffered
 	}
-	if !nameForm.MatchString(q.Username) {
+	if !namePattern.MatchString(q.Username) {
 		return provider.ProfileMetrics{}, provider.ErrNotFound
 	}
 	var metrics provider.ProfileMetrics
-	err := s.tryAccounts(ctx, func(one *accountState) error {
+	err := s.tryAccounts(ctx, func(acct *accountState) error {
 		var err error
-		metrics, err = s.profile(ctx, one, q)
+		metrics, err = s.profile(ctx, acct, q)
 		return err
 	})
 	return metrics, err
@@ -84,15 +84,15 @@ func (s *Source) profileQueryFields(isFirst bool, limit int, cursor string) []st
 	if limit <= 0 {
 		return fields
 	}
-	ofPosts := postFields
+	requestedFields := postFields
 	if !s.noViews.Load() {
-		ofPosts += viewsField
+		requestedFields += viewsField
 	}
-	return append(fields, expression(min(limit, pageSize), cursor, ofPosts))
+	return append(fields, mediaExpression(min(limit, pageSize), cursor, requestedFields))
 }
 
-// expression returns the field expression that requests up to limit posts after a cursor.
-func expression(limit int, cursor, fields string) string {
+// mediaExpression returns the field mediaExpression that requests up to limit posts after a cursor.
+func mediaExpression(limit int, cursor, fields string) string {
 	after := ""
 	if cursor != "" {
 		after = ".after(" + cursor + ")"
@@ -113,11 +113,11 @@ type businessAccount struct {
 	Media     mediaList  `json:"media"`
 }
 
-func (d businessAccount) account(username string, now time.Time) provider.Account {
+func (b businessAccount) account(username string, now time.Time) provider.Account {
 	return provider.Account{
-		Username: username, DisplayName: wire.SingleLine(d.Name), Biography: wire.Text(d.Biography, wire.MaxText),
-		Website:   wire.URL(d.Website),
-		Followers: d.Followers.Value(), Follows: d.Follows.Value(), Posts: d.Posts.Value(), MeasuredAt: now,
+		Username: username, DisplayName: wire.SingleLine(b.Name), Biography: wire.Text(b.Biography, wire.MaxText),
+		Website:   wire.URL(b.Website),
+		Followers: b.Followers.Value(), Follows: b.Follows.Value(), Posts: b.Posts.Value(), MeasuredAt: now,
 	}
 }
 
@@ -140,7 +140,7 @@ func (s *Source) discover(ctx context.Context, acct *accountState, username stri
 		return *parsed.Discovered, nil
 	}
 	parsed, err := request()
-	if f, ok := errors.AsType[*apiError](err); ok && f.kind == kindNoViews {
+	if apiErr, ok := errors.AsType[*apiError](err); ok && apiErr.kind == kindNoViews {
 		s.noViews.Store(true)
 		return request()
 	}

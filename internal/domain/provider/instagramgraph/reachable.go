@@ -13,8 +13,8 @@ func (s *Source) Reachable(ctx context.Context, platform string) error {
 	if platform != provider.Instagram {
 		return provider.ErrNotOffered
 	}
-	return s.tryAccounts(ctx, func(one *accountState) error {
+	return s.tryAccounts(ctx, func(acct *accountState) error {
 		var parsed struct{}
-		return s.get(ctx, one, one.id, url.Values{"fields": {"id"}}, &parsed)
+		return s.get(ctx, acct, acct.id, url.Values{"fields": {"id"}}, &parsed)
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 // get requests a path with an account's token and decodes the response. Its errors are *apiError and
 // *provider.UnavailableError. They do not contain the token or the name of the queried profile.
-func (s *Source) get(ctx context.Context, acct *accountState, path string, params url.Values, into any) error {
+func (s *Source) get(ctx context.Context, acct *accountState, path string, params url.Values, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	params.Set("access_token", acct.token)
@@ -27,18 +27,18 @@ func (s *Source) get(ctx context.Context, acct *accountState, path string, param
 	if err != nil {
 		return err
 	}
-	if f := readError(response, s.now()); f != nil {
-		return f
+	if apiErr := readError(response, s.now()); apiErr != nil {
+		return apiErr
 	}
 	s.accounts.markValid(acct)
-	if used := readUsage(response.Header); used.share >= float64(s.opts.Usage) {
+	if used := readUsage(response.Header); used.percent >= float64(s.opts.Usage) {
 		pause := used.retryAfter
 		if pause == 0 {
 			pause = defaultPause
 		}
 		s.accounts.pause(acct, s.now().Add(pause))
 	}
-	if !wire.Decode(response.Body, into) {
+	if !wire.Decode(response.Body, out) {
 		return errInvalidResponse
 	}
 	return nil
@@ -56,8 +56,8 @@ type mediaList struct {
 	} `json:"paging"`
 }
 
-// cursorForm matches Meta cursors that are safe to insert into a query.
-var cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/.:|%-]{1,1000}$`)
+// cursorPattern matches Meta cursors that are safe to insert into a query.
+var cursorPattern = regexp.MustCompile(`^[A-Za-z0-9_=+/.:|%-]{1,1000}$`)
 
 var errCursor = wire.Unavailable("the response has an invalid cursor")
 
@@ -67,7 +67,7 @@ func (l mediaList) nextCursor() (string, error) {
 	switch {
 	case len(l.Data) == 0 || cursor == "":
 		return "", nil
-	case !cursorForm.MatchString(cursor):
+	case !cursorPattern.MatchString(cursor):
 		return "", errCursor
 	}
 	return cursor, nil

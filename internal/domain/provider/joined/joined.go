@@ -19,8 +19,8 @@ type Provider interface {
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
 
-// Media is a provider that also provides profile media.
-type Media interface {
+// MediaProvider is a provider that also provides profile media.
+type MediaProvider interface {
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
 	Fetch(ctx context.Context, address string, maxBytes int64, into io.Writer) error
 }
@@ -34,24 +34,24 @@ type NamedProvider struct {
 // Source combines providers.
 type Source struct{ providers []NamedProvider }
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
 // New combines providers. Names must be unique and must not look like a URL scheme.
 func New(providers ...NamedProvider) (*Source, error) {
 	seen := map[string]bool{"http": true, "https": true}
-	for _, one := range providers {
-		if !nameForm.MatchString(one.Name) || seen[one.Name] || one.Source == nil {
-			return nil, fmt.Errorf("provider %q has no source, or its name is invalid or not unique", one.Name)
+	for _, p := range providers {
+		if !namePattern.MatchString(p.Name) || seen[p.Name] || p.Source == nil {
+			return nil, fmt.Errorf("provider %q has no source, or its name is invalid or not unique", p.Name)
 		}
-		seen[one.Name] = true
+		seen[p.Name] = true
 	}
 	return &Source{providers}, nil
 }
 
 // Profile returns the result of the first provider that supports the query.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
-	for _, one := range s.providers {
-		metrics, err := one.Source.Profile(ctx, q)
+	for _, p := range s.providers {
+		metrics, err := p.Source.Profile(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
 			return metrics, err
 		}
@@ -61,8 +61,8 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 
 // Hashtag returns the result of the first provider that supports the query.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
-	for _, one := range s.providers {
-		metrics, err := one.Source.Hashtag(ctx, q)
+	for _, p := range s.providers {
+		metrics, err := p.Source.Hashtag(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
 			return metrics, err
 		}
@@ -77,7 +77,7 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 	name, cursor := s.splitName(q.Cursor)
 	q.Cursor = cursor
 	for _, p := range s.providers {
-		media, ok := p.Source.(Media)
+		media, ok := p.Source.(MediaProvider)
 		if !ok || hasCursor && p.Name != name {
 			continue
 		}
@@ -111,17 +111,17 @@ var errUnknownSource = &provider.UnavailableError{Err: errors.New("the provider 
 // if there are several.
 func (s *Source) splitName(address string) (string, string) {
 	name, rest, hasPrefix := strings.Cut(address, ":")
-	var holders []string
+	var names []string
 	for _, p := range s.providers {
-		if _, has := p.Source.(Media); has {
+		if _, ok := p.Source.(MediaProvider); ok {
 			if hasPrefix && p.Name == name {
 				return name, rest
 			}
-			holders = append(holders, p.Name)
+			names = append(names, p.Name)
 		}
 	}
-	if len(holders) == 1 {
-		return holders[0], address
+	if len(names) == 1 {
+		return names[0], address
 	}
 	return "", address
 }
@@ -129,8 +129,8 @@ func (s *Source) splitName(address string) (string, string) {
 // Fetch downloads the file of an item from the item's provider. It returns the errors of that provider.
 func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	name, address := s.splitName(address)
-	for _, one := range s.providers {
-		if media, has := one.Source.(Media); has && one.Name == name {
+	for _, p := range s.providers {
+		if media, ok := p.Source.(MediaProvider); ok && p.Name == name {
 			return media.Fetch(ctx, address, limit, into)
 		}
 	}

@@ -28,8 +28,8 @@ type token struct {
 	expiresAt time.Time
 }
 
-// tokenForm is the syntax of bearer tokens (RFC 6750).
-var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
+// tokenPattern is the syntax of bearer tokens (RFC 6750).
+var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // accessToken returns the cached token, or a new one if the cached token has expired or equals rejectedToken.
 func (s *Source) accessToken(ctx context.Context, rejectedToken string) (string, error) {
@@ -55,7 +55,7 @@ func (s *Source) accessToken(ctx context.Context, rejectedToken string) (string,
 		Error   string  `json:"error"`
 	}
 	valid := wire.Decode(response.Body, &body)
-	if response.Status != http.StatusOK || !valid || !tokenForm.MatchString(body.Access) {
+	if response.Status != http.StatusOK || !valid || !tokenPattern.MatchString(body.Access) {
 		wait := max(wire.RetryAfter(response.Header, now), defaultPause)
 		s.pausedUntil = now.Add(wait)
 		return "", &provider.UnavailableError{After: wait, Err: fmt.Errorf("TikTok issued no token: HTTP %d, %s",
@@ -68,7 +68,7 @@ func (s *Source) accessToken(ctx context.Context, rejectedToken string) (string,
 
 // post sends a query for fields and decodes the data in the response. If the token is rejected, it tries once more with
 // a new token. Its errors are provider.ErrNotFound, provider.ErrPrivate and *provider.UnavailableError.
-func (s *Source) post(ctx context.Context, path, fields string, body, into any) error {
+func (s *Source) post(ctx context.Context, path, fields string, body, out any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encoding a request to TikTok: %w", err)
@@ -87,7 +87,7 @@ func (s *Source) post(ctx context.Context, path, fields string, body, into any) 
 		valid := wire.Decode(response.Body, &parsed)
 		switch {
 		case response.Status == http.StatusOK && valid && parsed.Error.Code == "ok":
-			if !wire.Decode(parsed.Data, into) {
+			if !wire.Decode(parsed.Data, out) {
 				return wire.Unavailable("the response does not have the format of TikTok's API")
 			}
 			return nil
@@ -110,14 +110,14 @@ type apiError struct {
 	Message string `json:"message"`
 }
 
-func (s *Source) send(ctx context.Context, path, bearer, kind string, body []byte) (wire.Response, error) {
+func (s *Source) send(ctx context.Context, path, bearer, contentType string, body []byte) (wire.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewReader(body))
 	if err != nil {
 		return wire.Response{}, wire.Unavailable("the URL of TikTok's API is invalid")
 	}
-	request.Header.Set("Content-Type", kind)
+	request.Header.Set("Content-Type", contentType)
 	if bearer != "" {
 		request.Header.Set("Authorization", "Bearer "+bearer)
 	}

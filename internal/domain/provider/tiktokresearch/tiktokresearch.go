@@ -77,7 +77,7 @@ func New(opts Options) (*Source, error) {
 
 func (s *Source) now() time.Time { return s.opts.Now().UTC() }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
+var namePattern = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
 const userFields = "display_name,bio_description,bio_url,follower_count,following_count,video_count"
 
@@ -97,7 +97,7 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	if q.Platform != provider.TikTok {
 		return provider.ProfileMetrics{}, provider.ErrNotOffered
 	}
-	if !nameForm.MatchString(q.Username) {
+	if !namePattern.MatchString(q.Username) {
 		return provider.ProfileMetrics{}, provider.ErrNotFound
 	}
 	var parsed user

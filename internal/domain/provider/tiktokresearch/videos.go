@@ -18,7 +18,7 @@ const (
 	maxWindows  = 24             // per profile; the daily quota is a thousand queries
 	maxPages    = 50             // per window
 	day         = 24 * time.Hour // TikTok's dates are in UTC
-	dateForm    = "20060102"     // date format of queries
+	dateFormat  = "20060102"     // date format of queries
 )
 
 // fetchVideos returns up to q.PostLimit videos that a profile published since q.Since, newest first. videoCount is the
@@ -41,7 +41,7 @@ func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, video
 		if err := s.fetchWindow(ctx, q.Username, first, last, &all); err != nil {
 			return nil, err
 		}
-		if found := len(all.All()); found >= q.PostLimit || videoCount != nil && int64(found) >= *videoCount {
+		if count := len(all.All()); count >= q.PostLimit || videoCount != nil && int64(count) >= *videoCount {
 			break
 		}
 		last = first.Add(-day)
@@ -55,7 +55,7 @@ func (s *Source) fetchWindow(ctx context.Context, username string, first, last t
 	query := map[string]any{
 		"query": map[string]any{"and": []any{map[string]any{"operation": "EQ", "field_name": "username",
 			"field_values": []string{username}}}},
-		"start_date": first.Format(dateForm), "end_date": last.Format(dateForm), "max_count": pageSize,
+		"start_date": first.Format(dateFormat), "end_date": last.Format(dateFormat), "max_count": pageSize,
 	}
 	for range maxPages {
 		var parsed struct {
@@ -98,8 +98,8 @@ func (s *Source) readVideos(raw []json.RawMessage, username string) []provider.P
 	now := s.now()
 	var posts []provider.Post
 	for _, text := range raw {
-		if found, usable := readVideo(text, username, now); usable {
-			posts = append(posts, found)
+		if p, ok := readVideo(text, username, now); ok {
+			posts = append(posts, p)
 		}
 	}
 	return posts
@@ -131,10 +131,10 @@ func readVideo(text json.RawMessage, username string, now time.Time) (provider.P
 
 // readID returns an ID from a JSON number or string. It reports false if the value is not a positive integer.
 func readID(text json.RawMessage) (string, bool) {
-	var quoted string
-	if json.Unmarshal(text, &quoted) != nil {
-		quoted = string(text)
+	var idText string
+	if json.Unmarshal(text, &idText) != nil {
+		idText = string(text)
 	}
-	id, err := strconv.ParseInt(quoted, 10, 64)
+	id, err := strconv.ParseInt(idText, 10, 64)
 	return strconv.FormatInt(id, 10), err == nil && id > 0
 }

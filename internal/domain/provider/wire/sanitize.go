@@ -49,16 +49,16 @@ func Text(text string, limit int) string {
 	return clean
 }
 
-// SingleLine returns a text as a single line of at most MaxName characters.
+// SingleLine returns a text as a single line of at most MaxNameLength characters.
 func SingleLine(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(Text(text, MaxName), "\n", " "))
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
 // ID returns the ID, or its hash if it does not have the form that provider.Item and provider.Post require.
 func ID(id string) string {
-	if id == "" || idForm.MatchString(id) {
+	if id == "" || idPattern.MatchString(id) {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))

@@ -31,9 +31,9 @@ func NewClient(base *http.Client, follow func(r *http.Request, via []*http.Reque
 		ForceAttemptHTTP2: true,
 	}}
 	if base != nil {
-		own := *base
-		own.Jar = nil
-		client = &own
+		clientCopy := *base
+		clientCopy.Jar = nil
+		client = &clientCopy
 	}
 	if follow == nil {
 		follow = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -54,8 +54,8 @@ func IsBaseURL(address string) bool {
 func Do(client *http.Client, request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", "pressroom")
 	response, err := client.Do(request) //nolint:gosec // the URL is configured by the operator
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err
+	if urlErr, ok := errors.AsType[*url.Error](err); ok {
+		err = urlErr.Err
 	}
 	if err != nil {
 		return nil, Unavailable("sending the request: %w", err)
@@ -113,9 +113,9 @@ func RetryAfter(header http.Header, now time.Time) time.Duration {
 }
 
 // Decode decodes JSON. It treats members with the wrong type as missing, and reports false if the JSON is invalid.
-func Decode(text []byte, into any) bool {
-	err := json.Unmarshal(text, into)
-	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); mistyped {
+func Decode(text []byte, out any) bool {
+	err := json.Unmarshal(text, out)
+	if _, isTypeError := errors.AsType[*json.UnmarshalTypeError](err); isTypeError {
 		return true
 	}
 	return err == nil

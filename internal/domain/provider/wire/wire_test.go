@@ -87,7 +87,7 @@ func TestTexts(t *testing.T) {
 		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > most || Text(got, most) != got {
 			t.Errorf("%q", got)
 		}
-		if id := ID(text); text != "" && !idForm.MatchString(id) {
+		if id := ID(text); text != "" && !idPattern.MatchString(id) {
 			t.Errorf("%q", id)
 		}
 	})

@@ -17,7 +17,7 @@ const (
 func cadence(prof *profile) *result.FindingCadence {
 	var times []time.Time
 	for _, p := range prof.posts {
-		if p.dated {
+		if p.hasTime {
 			times = append(times, p.TakenAt)
 		}
 	}

@@ -21,16 +21,16 @@ const (
 // the procedure of Benjamini and Hochberg (1995). Times and hashtags have fixed weights (Genovese, Roeder and
 // Wasserman, 2006), so the number of hashtags does not affect claims about times.
 func (e *effects) markSignificant(times, hashtags []levelEffect, groups [][]int) {
-	times = slices.DeleteFunc(times, func(one levelEffect) bool { return one.posts < minClaimPosts })
+	times = slices.DeleteFunc(times, func(le levelEffect) bool { return le.posts < minClaimPosts })
 	pValues := append(e.weightedPValues(times, timeWeight), e.weightedPValues(hashtags, 1-timeWeight)...)
 	limit := bhThreshold(pValues)
-	isSignificant := func(i int, one levelEffect) bool { return pValues[i] <= limit && one.log >= math.Log(minClaimRatio) }
-	for i, one := range times {
-		e.blocks[one.index].significant = isSignificant(i, one)
+	isSignificant := func(i int, le levelEffect) bool { return pValues[i] <= limit && le.log >= math.Log(minClaimRatio) }
+	for i, le := range times {
+		e.blocks[le.index].isSignificant = isSignificant(i, le)
 	}
-	for i, one := range hashtags {
-		if isSignificant(len(times)+i, one) {
-			for _, tag := range groups[one.index] {
+	for i, le := range hashtags {
+		if isSignificant(len(times)+i, le) {
+			for _, tag := range groups[le.index] {
 				e.significantHashtags[tag] = true
 			}
 		}
@@ -42,8 +42,8 @@ func (e *effects) markSignificant(times, hashtags []levelEffect, groups [][]int)
 func (e *effects) weightedPValues(levelEffects []levelEffect, share float64) []float64 {
 	student := distuv.StudentsT{Sigma: 1, Nu: e.fit.degreesOfFreedom}
 	out := make([]float64, len(levelEffects))
-	for i, one := range levelEffects {
-		out[i] = student.Survival(one.log/one.err) * float64(len(levelEffects)) / share
+	for i, le := range levelEffects {
+		out[i] = student.Survival(le.log/le.stdErr) * float64(len(levelEffects)) / share
 	}
 	return out
 }

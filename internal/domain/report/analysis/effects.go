@@ -23,7 +23,7 @@ type effects struct {
 	profile             *profile
 	comparedPosts       []*post   // counted posts with a time, oldest first
 	fit                 *solution // nil if the posts cannot be compared
-	block               []int     // of each compared post
+	blockByPost         []int     // of each compared post
 	layout              layout
 	blocks              [blocks]level
 	times               []levelEffect // blocks with a ratio
@@ -35,10 +35,10 @@ type effects struct {
 
 // level is a value of a categorical variable: a block of time or a format.
 type level struct {
-	name        string
-	posts       int
-	ratio       *result.FindingRatio
-	significant bool // whether the ratio is significant
+	name          string
+	posts         int
+	ratio         *result.FindingRatio
+	isSignificant bool // whether the ratio is significant
 }
 
 // estimate fits the model to the posts whose engagement and time are known, and estimates the effects. With too few
@@ -46,10 +46,10 @@ type level struct {
 func estimate(prof *profile) *effects {
 	out := &effects{profile: prof, hashtags: map[int]result.FindingRatio{}, significantHashtags: map[int]bool{}}
 	for i := range prof.posts {
-		if p := &prof.posts[i]; p.counted && p.dated {
+		if p := &prof.posts[i]; p.isCounted && p.hasTime {
 			out.comparedPosts = append(out.comparedPosts, p)
 			block := blockOf(p.TakenAt.In(prof.zone))
-			out.block = append(out.block, block)
+			out.blockByPost = append(out.blockByPost, block)
 			out.blocks[block].posts++
 		}
 	}
@@ -134,8 +134,8 @@ func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 		}
 	}
 	tau := heterogeneity(levelEffects)
-	for _, one := range levelEffects {
-		levels[one.index].ratio = new(e.ratio(one.effect, tau))
+	for _, le := range levelEffects {
+		levels[le.index].ratio = new(e.ratio(le.effect, tau))
 	}
 	return levelEffects
 }
@@ -143,7 +143,7 @@ func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 // compareBlocks compares the blocks of time. It first drops uninformative columns, which reduce precision. It keeps the
 // full model's residual variance and degrees of freedom, because the columns were selected on the same data.
 func (e *effects) compareBlocks(groups [][]int) []levelEffect {
-	if uninformativeColumns := e.fit.uninformative(e.layout.optional()); len(uninformativeColumns) > 0 {
+	if uninformativeColumns := e.fit.uninformativeColumns(e.layout.optional()); len(uninformativeColumns) > 0 {
 		keptGroups := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool {
 			return slices.Contains(uninformativeColumns, e.layout.hashtags[group[0]])
 		})
@@ -179,9 +179,9 @@ func (e *effects) compareHashtags(groups [][]int) []levelEffect {
 		}
 	}
 	tau := heterogeneity(levelEffects)
-	for _, one := range levelEffects {
-		for _, tag := range groups[one.index] {
-			e.hashtags[tag] = e.ratio(one.effect, tau)
+	for _, le := range levelEffects {
+		for _, tag := range groups[le.index] {
+			e.hashtags[tag] = e.ratio(le.effect, tau)
 		}
 	}
 	return levelEffects
@@ -195,8 +195,8 @@ type levelEffect struct {
 }
 
 // isPrecise reports whether an effect is precise enough to report.
-func (e *effects) isPrecise(one effect) bool {
-	return math.Abs(one.log)+e.fit.quantile*one.err < 2*math.Log(result.MaxRatio) && e.fit.quantile*one.err < math.Log(
+func (e *effects) isPrecise(eff effect) bool {
+	return math.Abs(eff.log)+e.fit.quantile*eff.stdErr < 2*math.Log(result.MaxRatio) && e.fit.quantile*eff.stdErr < math.Log(
 		result.MaxRatio)
 }
 
@@ -204,9 +204,9 @@ func (e *effects) isPrecise(one effect) bool {
 // and Laird (1986).
 func heterogeneity(levelEffects []levelEffect) float64 {
 	excess, weight := 0.0, 0.0
-	for _, one := range levelEffects {
-		variance := one.err * one.err
-		excess += one.log*one.log/variance - 1
+	for _, le := range levelEffects {
+		variance := le.stdErr * le.stdErr
+		excess += le.log*le.log/variance - 1
 		weight += 1 / variance
 	}
 	if excess <= 0 {
@@ -217,12 +217,12 @@ func heterogeneity(levelEffects []levelEffect) float64 {
 
 // ratio converts an effect to a ratio with its confidence interval and a shrinkage estimate for the heterogeneity tau
 // (empirical Bayes; Efron and Morris, 1975).
-func (e *effects) ratio(one effect, tau float64) result.FindingRatio {
-	reach := e.fit.quantile * one.err
-	trust := tau * tau / (tau*tau + one.err*one.err)
+func (e *effects) ratio(eff effect, tau float64) result.FindingRatio {
+	halfWidth := e.fit.quantile * eff.stdErr
+	shrinkage := tau * tau / (tau*tau + eff.stdErr*eff.stdErr)
 	return result.FindingRatio{
-		Value: result.Round4(math.Exp(one.log)), Low: result.Round4(math.Exp(one.log - reach)),
-		High:   result.Round4(math.Exp(one.log + reach)),
-		Shrunk: new(result.Round4(math.Exp(trust * one.log))),
+		Value: result.Round4(math.Exp(eff.log)), Low: result.Round4(math.Exp(eff.log - halfWidth)),
+		High:   result.Round4(math.Exp(eff.log + halfWidth)),
+		Shrunk: new(result.Round4(math.Exp(shrinkage * eff.log))),
 	}
 }

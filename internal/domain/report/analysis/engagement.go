@@ -10,7 +10,7 @@ func engagement(prof *profile) result.FindingEngagement {
 	out := result.FindingEngagement{Basis: result.Measured, Counts: prof.counts}
 	var byFollowers, byViews []float64
 	for _, p := range prof.posts {
-		if !p.counted {
+		if !p.isCounted {
 			continue
 		}
 		out.PostsAnalysed++
@@ -33,7 +33,7 @@ func engagement(prof *profile) result.FindingEngagement {
 func (prof *profile) values(metric func(*provider.Post) *int64) []float64 {
 	var values []float64
 	for _, p := range prof.posts {
-		if value := valid(metric(p.Post)); value != nil && !p.young {
+		if value := valid(metric(p.Post)); value != nil && !p.isYoung {
 			values = append(values, float64(*value))
 		}
 	}

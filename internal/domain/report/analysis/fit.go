@@ -121,7 +121,7 @@ func newSquare(size int) [][]float64 {
 
 // invert inverts the cross products with Goodnight's sweep operator (1979). It skips linearly dependent columns. It
 // returns the rank.
-func (f *solution) invert(sums [][]float64) int {
+func (s *solution) invert(sums [][]float64) int {
 	size := len(sums)
 	diagonal := make([]float64, size)
 	kept := make([]bool, size)
@@ -147,9 +147,9 @@ func (f *solution) invert(sums [][]float64) int {
 				parts[i] = sums[i][k]
 			}
 		}
-		f.aliases = append(f.aliases, aliasedColumn{k, parts})
+		s.aliases = append(s.aliases, aliasedColumn{k, parts})
 	}
-	f.inverse = sums
+	s.inverse = sums
 	for i := range sums {
 		for j := range sums {
 			if !kept[i] || !kept[j] {
@@ -181,17 +181,17 @@ func sweep(a [][]float64, k int) {
 
 // step fits values by least squares, adds the result to the coefficients, and returns the largest change.
 func (m linearModel) step(out *solution, values []float64) float64 {
-	against := make([]float64, m.columns)
+	products := make([]float64, m.columns)
 	for i, row := range m.rows {
 		for _, e := range row {
-			against[e.column] += e.value * values[i]
+			products[e.column] += e.value * values[i]
 		}
 	}
 	largest := 0.0
 	for i, row := range out.inverse {
 		change := 0.0
 		for j, value := range row {
-			change += value * against[j]
+			change += value * products[j]
 		}
 		out.coefficients[i] += change
 		largest = max(largest, math.Abs(change))
@@ -269,34 +269,34 @@ func winsorize(residuals []float64, limit float64) []float64 {
 }
 
 // setPrecision sets the scale of the standard errors (Huber, 1981, section 7.6) and the quantile.
-func (f *solution) setPrecision(parameters, limit float64) {
-	n := float64(len(f.residuals))
+func (s *solution) setPrecision(parameters, limit float64) {
+	n := float64(len(s.residuals))
 	insideCount := 0.0
-	for _, r := range f.residuals {
+	for _, r := range s.residuals {
 		if math.Abs(r) < limit {
 			insideCount++
 		}
 	}
 	squares := 0.0
-	f.winsorized = winsorize(slices.Clone(f.residuals), limit)
-	for _, r := range f.winsorized {
+	s.winsorized = winsorize(slices.Clone(s.residuals), limit)
+	for _, r := range s.winsorized {
 		squares += r * r
 	}
 	share := insideCount / n
 	correction := 1 + parameters/n*(1-share)/share
-	f.scale = correction * math.Sqrt(squares/f.degreesOfFreedom) / share
-	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
+	s.scale = correction * math.Sqrt(squares/s.degreesOfFreedom) / share
+	s.quantile = distuv.StudentsT{Sigma: 1, Nu: s.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
 }
 
 // uninformative returns the columns that backward elimination with Akaike's information criterion removes.
-func (f *solution) uninformative(columns []int) []int {
-	a := make([][]float64, len(f.inverse))
-	for i, row := range f.inverse {
+func (s *solution) uninformativeColumns(columns []int) []int {
+	a := make([][]float64, len(s.inverse))
+	for i, row := range s.inverse {
 		a[i] = slices.Clone(row)
 	}
-	remaining, coefficients := slices.Clone(columns), slices.Clone(f.coefficients)
+	remaining, coefficients := slices.Clone(columns), slices.Clone(s.coefficients)
 	remaining = slices.DeleteFunc(remaining, func(k int) bool { return a[k][k] <= 0 })
-	strength := func(k int) float64 { return math.Abs(coefficients[k]) / (f.scale * math.Sqrt(a[k][k])) }
+	strength := func(k int) float64 { return math.Abs(coefficients[k]) / (s.scale * math.Sqrt(a[k][k])) }
 	var removedColumns []int
 	for len(remaining) > 0 {
 		weakestColumn := slices.MinFunc(remaining, func(i, j int) int { return cmp.Compare(strength(i), strength(j)) })
@@ -318,17 +318,17 @@ func (f *solution) uninformative(columns []int) []int {
 }
 
 // effect is a log ratio with its standard error.
-type effect struct{ log, err float64 }
+type effect struct{ log, stdErr float64 }
 
 // contrast returns the weighted sum of the coefficients. It reports false if the contrast is not estimable because of
 // aliased columns.
-func (f *solution) contrast(weights []float64) (effect, bool) {
-	for _, a := range f.aliases {
-		rest := weights[a.column]
+func (s *solution) contrast(weights []float64) (effect, bool) {
+	for _, a := range s.aliases {
+		remainder := weights[a.column]
 		for i, part := range a.parts {
-			rest -= weights[i] * part //nolint:gosec // weights and a.parts both have one element per column
+			remainder -= weights[i] * part //nolint:gosec // weights and a.parts both have one element per column
 		}
-		if math.Abs(rest) > 1e-6 {
+		if math.Abs(remainder) > 1e-6 {
 			return effect{}, false
 		}
 	}
@@ -337,13 +337,13 @@ func (f *solution) contrast(weights []float64) (effect, bool) {
 		if weight == 0 {
 			continue
 		}
-		value += weight * f.coefficients[i]
+		value += weight * s.coefficients[i]
 		for j, other := range weights {
-			variance += weight * other * f.inverse[i][j]
+			variance += weight * other * s.inverse[i][j]
 		}
 	}
 	if variance <= 0 {
 		return effect{}, false
 	}
-	return effect{value, f.scale * math.Sqrt(variance)}, true
+	return effect{value, s.scale * math.Sqrt(variance)}, true
 }

@@ -53,7 +53,7 @@ func TestFitLeastSquares(t *testing.T) {
 	if !ok {
 		t.Fatal("no slope")
 	}
-	checkNear(t, "the slope's standard error", slope.err, math.Sqrt(squares/48/around))
+	checkNear(t, "the slope's standard error", slope.stdErr, math.Sqrt(squares/48/around))
 }
 
 func TestFitWithOutliers(t *testing.T) {
@@ -115,7 +115,7 @@ func TestWeakestColumnRemoved(t *testing.T) {
 	}
 	m.columns = 4
 	got, _ := m.solve(true)
-	if gone := got.uninformative([]int{2, 3}); len(gone) != 1 || gone[0] != 2 {
+	if gone := got.uninformativeColumns([]int{2, 3}); len(gone) != 1 || gone[0] != 2 {
 		t.Errorf("%v are uninformative, want the column without effect", gone)
 	}
 }

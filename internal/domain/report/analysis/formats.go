@@ -12,7 +12,7 @@ func formatsSection(prof *profile, e *effects) *result.FindingFormats {
 	engagement := map[string][]float64{}
 	count := 0
 	for _, p := range prof.posts {
-		if p.counted && p.format != "" {
+		if p.isCounted && p.format != "" {
 			engagement[p.format] = append(engagement[p.format], p.engagement)
 			count++
 		}

@@ -56,22 +56,22 @@ func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 // fitGrowth estimates the followers gained per day. With too few snapshots, the estimate has no interval.
 func fitGrowth(shots []Snapshot) result.FindingEstimate {
 	model := linearModel{columns: 1}
-	gained, elapsed := 0.0, 0.0
+	totalGained, totalDays := 0.0, 0.0
 	for i := range shots[1:] {
-		time, change := days(shots[i+1].At.Sub(shots[i].At)), float64(*shots[i+1].Followers)-float64(
+		elapsedDays, change := days(shots[i+1].At.Sub(shots[i].At)), float64(*shots[i+1].Followers)-float64(
 			*shots[i].Followers)
-		gained, elapsed = gained+change, elapsed+time
-		model.rows = append(model.rows, []entry{{0, math.Sqrt(time)}})
-		model.y = append(model.y, change/math.Sqrt(time))
+		totalGained, totalDays = totalGained+change, totalDays+elapsedDays
+		model.rows = append(model.rows, []entry{{0, math.Sqrt(elapsedDays)}})
+		model.y = append(model.y, change/math.Sqrt(elapsedDays))
 	}
 	fit, ok := model.solve(len(model.y) >= minRobustSteps)
 	if !ok {
-		return result.FindingEstimate{Value: result.Round4(gained / elapsed)}
+		return result.FindingEstimate{Value: result.Round4(totalGained / totalDays)}
 	}
 	perDay, _ := fit.contrast([]float64{1})
-	reach := fit.quantile * perDay.err
-	return result.FindingEstimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - reach)),
-		High: new(result.Round4(perDay.log + reach))}
+	halfWidth := fit.quantile * perDay.stdErr
+	return result.FindingEstimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - halfWidth)),
+		High: new(result.Round4(perDay.log + halfWidth))}
 }
 
 func scaleEstimate(e result.FindingEstimate, factor float64) result.FindingEstimate {

@@ -35,24 +35,24 @@ func (l layout) optional() []int {
 // comparableHashtags returns the most used hashtags that can be compared, as many as the number of posts allows.
 // Hashtags that always occur together form a group, because their effects cannot be separated.
 func (e *effects) comparableHashtags() [][]int {
-	users := make([][]int32, len(e.profile.hashtags))
+	postsByTag := make([][]int32, len(e.profile.hashtags))
 	for i, p := range e.comparedPosts {
 		for _, tag := range p.hashtags {
-			users[tag] = append(users[tag], int32(i))
+			postsByTag[tag] = append(postsByTag[tag], int32(i))
 		}
 	}
 	var tags []int
-	for tag, posts := range users {
+	for tag, posts := range postsByTag {
 		if len(posts) >= minHashtagPosts && len(e.comparedPosts)-len(posts) >= minHashtagPosts {
 			tags = append(tags, tag)
 		}
 	}
 	slices.SortFunc(tags, func(a, b int) int {
-		return cmp.Or(cmp.Compare(len(users[b]), len(users[a])), slices.Compare(users[a], users[b]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(len(postsByTag[b]), len(postsByTag[a])), slices.Compare(postsByTag[a], postsByTag[b]), cmp.Compare(a, b))
 	})
 	var groups [][]int
 	for i, tag := range tags {
-		if i > 0 && slices.Equal(users[tag], users[tags[i-1]]) {
+		if i > 0 && slices.Equal(postsByTag[tag], postsByTag[tags[i-1]]) {
 			groups[len(groups)-1] = append(groups[len(groups)-1], tag)
 			e.hasConfounded = true
 			continue
@@ -68,25 +68,25 @@ func (e *effects) comparableHashtags() [][]int {
 // newLayout assigns a column to each term. linearTrend omits the quadratic term of the trend.
 func (e *effects) newLayout(tags [][]int, linearTrend bool) layout {
 	out := layout{formats: map[string]int{}, hashtags: map[int]int{}}
-	column := func() int { out.columns++; return out.columns - 1 }
+	addColumn := func() int { out.columns++; return out.columns - 1 }
 	for b := range out.blocks {
 		out.blocks[b] = -1
 		if e.blocks[b].posts > 0 {
-			out.blocks[b] = column()
+			out.blocks[b] = addColumn()
 		}
 	}
-	out.trend = []int{column()}
+	out.trend = []int{addColumn()}
 	if !linearTrend {
-		out.trend = append(out.trend, column())
+		out.trend = append(out.trend, addColumn())
 	}
 	for i, format := range e.formats {
 		out.formats[format.name] = -1 // the most used format is the reference level
 		if i > 0 {
-			out.formats[format.name] = column()
+			out.formats[format.name] = addColumn()
 		}
 	}
 	for _, group := range tags {
-		out.hashtags[group[0]] = column()
+		out.hashtags[group[0]] = addColumn()
 	}
 	return out
 }
@@ -100,11 +100,11 @@ func (e *effects) model() linearModel {
 	totalSeconds := e.comparedPosts[len(e.comparedPosts)-1].TakenAt.Sub(first).Seconds()
 	for i, p := range e.comparedPosts {
 		row := make([]entry, 0, len(p.hashtags)+4)
-		row = append(row, entry{e.layout.blocks[e.block[i]], 1})
+		row = append(row, entry{e.layout.blocks[e.blockByPost[i]], 1})
 		if totalSeconds > 0 {
-			place := 2*p.TakenAt.Sub(first).Seconds()/totalSeconds - 1
+			position := 2*p.TakenAt.Sub(first).Seconds()/totalSeconds - 1
 			for power, column := range e.layout.trend {
-				row = append(row, entry{column, math.Pow(place, float64(power+1))})
+				row = append(row, entry{column, math.Pow(position, float64(power+1))})
 			}
 		}
 		if column := e.layout.formats[p.format]; column >= 0 {

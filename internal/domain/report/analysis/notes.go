@@ -11,15 +11,15 @@ import (
 // notes returns notes that say what the results are based on and why some results are missing.
 func notes(out result.Result, prof *profile, e *effects) []string {
 	notes := []string{}
-	add := func(when bool, form string, args ...any) {
-		if when {
-			notes = append(notes, fmt.Sprintf(form, args...))
+	add := func(condition bool, format string, args ...any) {
+		if condition {
+			notes = append(notes, fmt.Sprintf(format, args...))
 		}
 	}
 	postCount := out.Engagement.PostsAnalysed
 	add(len(prof.posts) == 0, "The profile has no readable public posts.")
-	add(prof.young > 0, "%s excluded from engagement: less than two days old, so still getting likes.",
-		countPosts(prof.young))
+	add(prof.youngCount > 0, "%s excluded from engagement: less than two days old, so still getting likes.",
+		countPosts(prof.youngCount))
 	add(prof.missingReactions > 0, "%s excluded from engagement: some reactions that are public for other posts are "+
 		"hidden.", countPosts(prof.missingReactions))
 	add(postCount > 0 && postCount < minCompared,

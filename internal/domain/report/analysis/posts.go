@@ -18,10 +18,10 @@ type post struct {
 	*provider.Post
 
 	format     string  // empty if unknown
-	dated      bool    // whether the time is known
-	young      bool    // whether the post is younger than SettledAge
+	hasTime    bool    // whether the time is known
+	isYoung    bool    // whether the post is younger than SettledAge
 	engagement float64 // sum of the counted reactions; valid if counted
-	counted    bool    // whether the engagement is known and the post is not young
+	isCounted  bool    // whether the engagement is known and the post is not young
 	hashtags   []int   // indexes in profile.hashtags
 }
 
@@ -35,36 +35,36 @@ type profile struct {
 	hashtags         []string       // used hashtags, sorted
 	words            map[string]int // number of posts by word in the caption
 	missingReactions int            // number of settled posts that lack some of the reactions in counts
-	young            int            // number of young posts
+	youngCount       int            // number of young posts
 }
 
 // prepare sorts the posts, removes duplicates, and decides which posts are counted.
 func prepare(in ProfileInput) *profile {
-	all := &profile{followers: valid(in.Account.Followers), zone: in.Zone, measuredAt: in.At}
-	if all.zone == nil {
-		all.zone = time.UTC
+	prof := &profile{followers: valid(in.Account.Followers), zone: in.Zone, measuredAt: in.At}
+	if prof.zone == nil {
+		prof.zone = time.UTC
 	}
-	all.posts = sortUnique(in.Posts)
-	for i := range all.posts {
-		p := &all.posts[i]
+	prof.posts = sortUnique(in.Posts)
+	for i := range prof.posts {
+		p := &prof.posts[i]
 		p.format = knownFormat(p.Format)
-		future := !in.At.IsZero() && p.TakenAt.After(in.At)
-		p.dated = !p.TakenAt.IsZero() && !future
-		p.young = future || p.dated && !in.At.IsZero() && in.At.Sub(p.TakenAt) < SettledAge
-		if p.young {
-			all.young++
+		isFuture := !in.At.IsZero() && p.TakenAt.After(in.At)
+		p.hasTime = !p.TakenAt.IsZero() && !isFuture
+		p.isYoung = isFuture || p.hasTime && !in.At.IsZero() && in.At.Sub(p.TakenAt) < SettledAge
+		if p.isYoung {
+			prof.youngCount++
 		}
 	}
-	all.countReactions()
-	all.readCaptions()
-	return all
+	prof.countReactions()
+	prof.readCaptions()
+	return prof
 }
 
 // countDated returns the number of posts with a known time.
 func (prof *profile) countDated() int {
 	n := 0
 	for _, p := range prof.posts {
-		if p.dated {
+		if p.hasTime {
 			n++
 		}
 	}
@@ -80,14 +80,14 @@ func knownFormat(format string) string {
 }
 
 // sortUnique returns the distinct posts in a deterministic order.
-func sortUnique(given []provider.Post) []post {
-	sorted := make([]*provider.Post, len(given))
-	for i := range given {
-		sorted[i] = &given[i]
+func sortUnique(unsorted []provider.Post) []post {
+	sorted := make([]*provider.Post, len(unsorted))
+	for i := range unsorted {
+		sorted[i] = &unsorted[i]
 	}
 	slices.SortFunc(sorted, comparePosts)
-	posts := make([]post, 0, len(given))
-	seen := make(map[string]bool, len(given))
+	posts := make([]post, 0, len(unsorted))
+	seen := make(map[string]bool, len(unsorted))
 	for _, p := range sorted {
 		if p.ID == "" || !seen[p.ID] {
 			seen[p.ID] = true
@@ -104,7 +104,7 @@ func comparePosts(a, b *provider.Post) int {
 	}
 	compare := func(a, b *int64) int {
 		if a == nil || b == nil {
-			return cmp.Compare(isKnown(a), isKnown(b))
+			return cmp.Compare(knownRank(a), knownRank(b))
 		}
 		return cmp.Compare(*a, *b)
 	}
@@ -114,8 +114,8 @@ func comparePosts(a, b *provider.Post) int {
 	)
 }
 
-// isKnown returns 1 if the metric is known and 0 otherwise.
-func isKnown(metric *int64) int {
+// knownRank returns 1 if the metric is known and 0 otherwise.
+func knownRank(metric *int64) int {
 	if metric == nil {
 		return 0
 	}
@@ -155,11 +155,11 @@ func (prof *profile) countReactions() {
 	}
 	for i := range prof.posts {
 		p := &prof.posts[i]
-		if p.young {
+		if p.isYoung {
 			continue
 		}
-		p.engagement, p.counted = sumReactions(p.Post, used)
-		if !p.counted {
+		p.engagement, p.isCounted = sumReactions(p.Post, used)
+		if !p.isCounted {
 			prof.missingReactions++
 		}
 	}
@@ -171,7 +171,7 @@ func (prof *profile) reactionCounts() ([]int, int) {
 	for _, p := range prof.posts {
 		hasAny := 0
 		for k, reaction := range reactions {
-			if !p.young && reaction.of(p.Post) != nil {
+			if !p.isYoung && reaction.of(p.Post) != nil {
 				counts[k]++
 				hasAny = 1
 			}
@@ -197,16 +197,16 @@ func sumReactions(p *provider.Post, used []int) (float64, bool) {
 
 // readCaptions sets the hashtags of each post, from the provider and the caption, and counts the words in captions.
 func (prof *profile) readCaptions() {
-	read := captionReader{words: map[string]int{}, normalized: map[string]string{}}
+	reader := captionReader{words: map[string]int{}, normalized: map[string]string{}}
 	names := make([][]string, len(prof.posts))
 	indexes := map[string]int{}
 	for i, p := range prof.posts {
-		names[i] = read.post(p.Post)
+		names[i] = reader.readPost(p.Post)
 		for _, name := range names[i] {
 			indexes[name] = 0
 		}
 	}
-	prof.words = read.words
+	prof.words = reader.words
 	prof.hashtags = slices.Sorted(maps.Keys(indexes))
 	for i, name := range prof.hashtags {
 		indexes[name] = i
@@ -227,7 +227,7 @@ type captionReader struct {
 }
 
 // post counts the words of a post and returns its hashtags.
-func (r *captionReader) post(p *provider.Post) []string {
+func (r *captionReader) readPost(p *provider.Post) []string {
 	caption := words.Parse(p.Caption)
 	for _, word := range caption.Words {
 		r.words[word]++

@@ -49,7 +49,7 @@ func score(out result.Result, prof *profile) *result.FindingScoreSection {
 			continue
 		}
 		if ok {
-			components = append(components, s.cause(measured))
+			components = append(components, s.newComponent(measured))
 		} else if i+1 == len(scales) || scales[i+1].component != s.component {
 			missing = append(missing, s.component)
 		}
@@ -58,7 +58,7 @@ func score(out result.Result, prof *profile) *result.FindingScoreSection {
 }
 
 // cause returns the component of the score for a measured metric.
-func (s scale) cause(measured float64) result.FindingComponentCause {
+func (s scale) newComponent(measured float64) result.FindingComponentCause {
 	kind := "linear"
 	if s.logarithmic {
 		kind = "logarithmic"

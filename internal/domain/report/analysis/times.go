@@ -33,14 +33,14 @@ func (e *effects) bestTime() *result.FindingBestTime {
 // with a higher shrunk ratio. If the heterogeneity is 0, all shrunk ratios are 1. In that case, it orders blocks by the
 // limit of their shrunk ratios for small heterogeneity, which is the log ratio divided by its variance.
 func (e *effects) compareBlockRank(a, b levelEffect) int {
-	significance := func(one levelEffect) int {
-		if e.blocks[one.index].significant {
+	significance := func(le levelEffect) int {
+		if e.blocks[le.index].isSignificant {
 			return 1
 		}
 		return 0
 	}
-	shrunk := func(one levelEffect) float64 { return *e.blocks[one.index].ratio.Shrunk }
-	limit := func(one levelEffect) float64 { return result.Round4(one.log / (one.err * one.err)) }
+	shrunk := func(le levelEffect) float64 { return *e.blocks[le.index].ratio.Shrunk }
+	limit := func(le levelEffect) float64 { return result.Round4(le.log / (le.stdErr * le.stdErr)) }
 	return cmp.Or(cmp.Compare(significance(a), significance(b)), cmp.Compare(shrunk(a), shrunk(b)),
 		cmp.Compare(limit(a), limit(b)))
 }
@@ -50,10 +50,10 @@ func (e *effects) compareBlockRank(a, b levelEffect) int {
 func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	block := e.blocks[best.index]
 	out := e.newBestTime(best.index, e.fit.winsorized)
-	out.StandsOut, out.Ratio = block.significant, *block.ratio
+	out.StandsOut, out.Ratio = block.isSignificant, *block.ratio
 	student := distuv.StudentsT{Sigma: 1, Nu: e.fit.degreesOfFreedom}
-	reach := student.Quantile(1-0.025/float64(len(e.times))) * best.err
-	out.Low, out.High = result.ClampInterval(best.log-reach, best.log+reach)
+	halfWidth := student.Quantile(1-0.025/float64(len(e.times))) * best.stdErr
+	out.Low, out.High = result.ClampInterval(best.log-halfWidth, best.log+halfWidth)
 	return out
 }
 
@@ -69,7 +69,7 @@ func (e *effects) guessedBestTime() *result.FindingBestTime {
 	var sums [blocks]float64
 	for i := range logEngagement {
 		logEngagement[i] -= mean
-		sums[e.block[i]] += logEngagement[i]
+		sums[e.blockByPost[i]] += logEngagement[i]
 	}
 	bestBlock, bestValue := -1, 0.0
 	for b, block := range e.blocks {
@@ -103,16 +103,16 @@ func (e *effects) countWithoutRatio() int {
 // value.
 func (e *effects) newBestTime(block int, residuals []float64) *result.FindingBestTime {
 	return &result.FindingBestTime{
-		Weekday: e.weekday(block, residuals), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
+		Weekday: e.bestWeekday(block, residuals), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
 		Posts: e.blocks[block].posts,
 	}
 }
 
 // weekday returns the day of a block with the highest mean residual.
-func (e *effects) weekday(block int, residuals []float64) string {
+func (e *effects) bestWeekday(block int, residuals []float64) string {
 	var sums, counts [7]float64
 	for i, p := range e.comparedPosts {
-		if e.block[i] == block {
+		if e.blockByPost[i] == block {
 			day := p.TakenAt.In(e.profile.zone).Weekday()
 			sums[day] += residuals[i]
 			counts[day]++

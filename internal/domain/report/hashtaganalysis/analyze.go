@@ -14,30 +14,30 @@ func Analyze(in Input) Result {
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := newMeasuredPosts(in.Metrics)
-	now := s.sample(in.Metrics.From, in.Metrics.Size)
-	earlier := earlierThan(now, in.Earlier)
+	m := newMeasuredPosts(in.Metrics)
+	current := m.sample(in.Metrics.From, in.Metrics.Size)
+	earlier := earlierSamples(current, in.Earlier)
 	name, err := provider.ParseHashtag(in.Metrics.Hashtag)
 	if err != nil {
 		name = "" // never return untrusted text
 	}
 	out := Result{Hashtag: TagHashtag{Name: name}, Result: result.Result{TopHashtags: []result.FindingHashtag{},
 		TopWords: []result.FindingWord{}}}
-	posts, sizeNote := size(s, now, earlier)
+	posts, sizeNote := size(m, current, earlier)
 	out.Hashtag.Posts = posts
-	if count, ok := now.count(); ok {
+	if count, ok := current.count(); ok {
 		rate := count.perDay().round()
 		out.Hashtag.PostsPerDay = &rate
 	}
 	if out.Hashtag.Posts != nil {
 		out.Hashtag.Tier = Tier(out.Hashtag.Posts.Count)
 	}
-	audience := s.audience()
-	out.Engagement = s.engagement(audience)
-	read := s.readCaptions()
+	audience := m.audience()
+	out.Engagement = m.engagement(audience)
+	parsed := m.readCaptions()
 	out.Sections = result.Sections{
-		Formats: s.formats(), Growth: growth(now, earlier), Hashtags: s.relatedHashtags(name, read.tags, in.Background),
-		Words: result.NewWords(read.words, len(s.posts), maxSection),
+		Formats: m.formats(), Growth: growth(current, earlier), Hashtags: m.relatedHashtags(name, parsed.tags, in.Background),
+		Words: result.NewWords(parsed.words, len(m.posts), maxSection),
 		Score: score(out.Hashtag.PostsPerDay, audience),
 	}
 	if audience != (result.FindingAudience{}) {
@@ -51,17 +51,17 @@ func Analyze(in Input) Result {
 		out.TopWords = slices.Clone(w.Words[:min(len(w.Words), maxTop)])
 	}
 	var compared bool
-	out.BestTime, compared = s.bestTime(append(slices.Clone(earlier), now), zone)
-	out.Notes = notes(s, out, in.Background, compared, sizeNote)
+	out.BestTime, compared = m.bestTime(append(slices.Clone(earlier), current), zone)
+	out.Notes = notes(m, out, in.Background, compared, sizeNote)
 	return out
 }
 
-// earlierThan returns the samples that are older than the current one. It omits a stored sample with the same time,
+// earlierSamples returns the samples that are older than the current one. It omits a stored sample with the same time,
 // because that is the current sample.
-func earlierThan(now Sample, samples []Sample) []Sample {
+func earlierSamples(current Sample, samples []Sample) []Sample {
 	var out []Sample
 	for _, s := range samples {
-		if !s.At.IsZero() && s.At.Before(now.At) {
+		if !s.At.IsZero() && s.At.Before(current.At) {
 			out = append(out, s)
 		}
 	}

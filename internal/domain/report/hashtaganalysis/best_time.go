@@ -81,9 +81,9 @@ func (b *baseline) add(s Sample, zone *time.Location) {
 	sunday := s.At.UTC().Truncate(24*time.Hour).AddDate(0, 0, -int(s.At.UTC().Weekday()))
 	for hour := range hoursOfWeek {
 		local := sunday.Add(time.Duration(hour) * time.Hour).In(zone)
-		in := blockOf(local.Weekday(), local.Hour())
-		b.counts[in] += float64(max(0, s.Hours[hour]))
-		b.hours[in] += hoursCovered[hour] + weeks
+		index := blockOf(local.Weekday(), local.Hour())
+		b.counts[index] += float64(max(0, s.Hours[hour]))
+		b.hours[index] += hoursCovered[hour] + weeks
 	}
 }
 
@@ -117,23 +117,23 @@ func (b *baseline) shares() ([blocks]float64, bool) {
 
 // candidate is a block with the log ratio of its share of top posts to its share of all posts.
 type candidate struct {
-	block    block
-	posts    float64 // top posts
-	log, err float64 // err is the standard error of log
+	block       block
+	posts       float64 // top posts
+	log, stdErr float64 // err is the standard error of log
 }
 
 // low returns the lower confidence bound of log with a Bonferroni correction for all blocks.
-func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
+func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.stdErr }
 
-// aboveShare reports whether the block has at least its share of the top posts. At least one block always does.
-func (c candidate) aboveShare() bool { return c.log >= 0 }
+// isOverrepresented reports whether the block has at least its share of the top posts. At least one block always does.
+func (c candidate) isOverrepresented() bool { return c.log >= 0 }
 
 // compareCandidates orders blocks from worst to best. Blocks below their share of top posts come first. Within each
 // group, blocks are ordered by their number of top posts and then by lower bound. All numbers of at least minSupport
 // count as equal.
 func compareCandidates(a, b candidate) int {
-	if a.aboveShare() != b.aboveShare() {
-		if b.aboveShare() {
+	if a.isOverrepresented() != b.isOverrepresented() {
+		if b.isOverrepresented() {
 			return -1
 		}
 		return 1
@@ -144,9 +144,9 @@ func compareCandidates(a, b candidate) int {
 // bestTime returns the block with the best ratio of top posts to all posts, and whether there is enough data for a
 // comparison. The block stands out if the ratio is significant. bestTime returns nil if fewer than minTimedPosts posts
 // have a time, or if no top post has a time.
-func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.FindingBestTime, bool) {
-	top, byDay, total := s.topByBlock(zone)
-	if total == 0 || len(s.times(s.posts)) < minTimedPosts {
+func (m measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.FindingBestTime, bool) {
+	top, byDay, total := m.topByBlock(zone)
+	if total == 0 || len(m.times(m.posts)) < minTimedPosts {
 		return nil, false
 	}
 	base := newBaseline(samples, zone)
@@ -155,33 +155,33 @@ func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.
 	var candidates []candidate
 	for i := range shares {
 		if top[i] > 0 {
-			within := top[i] / total
-			err := math.Sqrt((1-within)/top[i] + (1-shares[i])/(base.counts[i]+0.5))
-			candidates = append(candidates, candidate{block(i), top[i], math.Log(within / shares[i]), err})
+			topShare := top[i] / total
+			err := math.Sqrt((1-topShare)/top[i] + (1-shares[i])/(base.counts[i]+0.5))
+			candidates = append(candidates, candidate{block(i), top[i], math.Log(topShare / shares[i]), err})
 		}
 	}
 	best := slices.MaxFunc(candidates, compareCandidates)
-	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
+	ratio, margin := math.Exp(best.log), math.Exp(normal95*best.stdErr)
 	out := best.block.toBestTime(byDay, int(best.posts),
-		result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach})
+		result.FindingRatio{Value: ratio, Low: ratio / margin, High: ratio * margin})
 	out.StandsOut = ok && best.posts >= minSupport && best.low() > 0
 	out.Low, out.High = result.ClampInterval(best.low(), 2*best.log-best.low())
 	return out, ok
 }
 
 // topByBlock counts the top posts with a time by block, and by weekday within each block.
-func (s measuredPosts) topByBlock(zone *time.Location) ([blocks]float64, [blocks][7]int, float64) {
+func (m measuredPosts) topByBlock(zone *time.Location) ([blocks]float64, [blocks][7]int, float64) {
 	var top [blocks]float64
 	var byDay [blocks][7]int
 	total := 0.0
-	for _, p := range s.top {
-		if _, known := s.age(p); !known {
+	for _, p := range m.top {
+		if _, known := m.age(p); !known {
 			continue
 		}
 		local := p.TakenAt.In(zone)
-		in := blockOf(local.Weekday(), local.Hour())
-		top[in]++
-		byDay[in][local.Weekday()]++
+		index := blockOf(local.Weekday(), local.Hour())
+		top[index]++
+		byDay[index][local.Weekday()]++
 		total++
 	}
 	return top, byDay, total

@@ -19,7 +19,7 @@ const (
 )
 
 // densityAtZero is the log density at age 0 with its standard error.
-type densityAtZero struct{ log, err float64 }
+type densityAtZero struct{ log, stdErr float64 }
 
 // fitDensityAtZero fits the density of ages in [0, 1] and returns its value at 0. It maximizes the log-concave
 // posterior by Newton's method, and reports false if that does not converge.
@@ -32,18 +32,18 @@ func fitDensityAtZero(ages []float64) (densityAtZero, bool) {
 	b := make([]float64, degrees)
 	for range maxSteps {
 		gradient, curvature := f.derivatives(b)
-		var solved mat.Cholesky
-		if !solved.Factorize(curvature) {
+		var cholesky mat.Cholesky
+		if !cholesky.Factorize(curvature) {
 			return densityAtZero{}, false
 		}
 		var step mat.VecDense
-		if err := solved.SolveVecTo(&step, mat.NewVecDense(degrees, gradient)); err != nil {
+		if err := cholesky.SolveVecTo(&step, mat.NewVecDense(degrees, gradient)); err != nil {
 			return densityAtZero{}, false
 		}
-		by := f.stepSize(b, step.RawVector().Data)
-		floats.AddScaled(b, by, step.RawVector().Data)
-		if by*floats.Norm(step.RawVector().Data, math.Inf(1)) < convergence {
-			return f.atZero(b, &solved)
+		factor := f.stepSize(b, step.RawVector().Data)
+		floats.AddScaled(b, factor, step.RawVector().Data)
+		if factor*floats.Norm(step.RawVector().Data, math.Inf(1)) < convergence {
+			return f.atZero(b, &cholesky)
 		}
 	}
 	return densityAtZero{}, false
@@ -92,7 +92,7 @@ func priorPrecision(k int) float64 {
 }
 
 // share returns the probability of each grid point and the log of the normalizing constant.
-func (g grid) share(b []float64) ([]float64, float64) {
+func (g grid) probabilities(b []float64) ([]float64, float64) {
 	logs := make([]float64, len(g.values))
 	for i, values := range g.values {
 		logs[i] = floats.Dot(b, values) + math.Log(g.weights[i])
@@ -106,7 +106,7 @@ func (g grid) share(b []float64) ([]float64, float64) {
 
 // posterior returns the log posterior up to a constant.
 func (f densityFit) posterior(b []float64) float64 {
-	_, logZ := f.grid.share(b)
+	_, logZ := f.grid.probabilities(b)
 	out := floats.Dot(b, f.sums) - f.count*logZ
 	for k, value := range b {
 		out -= value * value * priorPrecision(k) / 2
@@ -116,7 +116,7 @@ func (f densityFit) posterior(b []float64) float64 {
 
 // derivatives returns the gradient and the negative Hessian of the log posterior.
 func (f densityFit) derivatives(b []float64) ([]float64, *mat.SymDense) {
-	shares, _ := f.grid.share(b)
+	shares, _ := f.grid.probabilities(b)
 	mean := f.mean(shares)
 	gradient := make([]float64, degrees)
 	curvature := mat.NewSymDense(degrees, nil)
@@ -159,7 +159,7 @@ func (f densityFit) stepSize(b, step []float64) float64 {
 
 // atZero returns the density at 0 with the standard error of Laplace's approximation.
 func (f densityFit) atZero(b []float64, solved *mat.Cholesky) (densityAtZero, bool) {
-	shares, logZ := f.grid.share(b)
+	shares, logZ := f.grid.probabilities(b)
 	slope := legendre(0)
 	floats.Sub(slope, f.mean(shares))
 	var across mat.VecDense
@@ -167,5 +167,5 @@ func (f densityFit) atZero(b []float64, solved *mat.Cholesky) (densityAtZero, bo
 		return densityAtZero{}, false
 	}
 	variance := floats.Dot(slope, across.RawVector().Data)
-	return densityAtZero{log: floats.Dot(b, legendre(0)) - logZ, err: math.Sqrt(math.Max(0, variance))}, true
+	return densityAtZero{log: floats.Dot(b, legendre(0)) - logZ, stdErr: math.Sqrt(math.Max(0, variance))}, true
 }

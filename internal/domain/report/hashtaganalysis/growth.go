@@ -10,27 +10,27 @@ import (
 
 // growth compares the current rate with earlier rates. It uses only samples of a day or more, because rates of
 // different hours are not comparable, and returns nil if there are too few.
-func growth(now Sample, earlier []Sample) *result.FindingGrowth {
-	currentCount, ok := now.count()
+func growth(current Sample, earlier []Sample) *result.FindingGrowth {
+	currentCount, ok := current.count()
 	if !ok || currentCount.days < fullDay {
 		return nil
 	}
-	var whole []Sample
+	var fullDaySamples []Sample
 	for _, s := range nonOverlapping(earlier) {
-		if c, _ := s.count(); c.days >= fullDay && !s.At.After(now.From) {
-			whole = append(whole, s)
+		if c, _ := s.count(); c.days >= fullDay && !s.At.After(current.From) {
+			fullDaySamples = append(fullDaySamples, s)
 		}
 	}
-	if len(whole) == 0 {
+	if len(fullDaySamples) == 0 {
 		return nil
 	}
-	earlierCount := poolCounts(whole)
+	earlierCount := poolCounts(fullDaySamples)
 	if earlierCount.posts < 1 || earlierCount.posts+currentCount.posts < minSupport {
 		return nil
 	}
 	ratio := currentCount.rateRatio(earlierCount).Round()
 	return &result.FindingGrowth{
-		Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio,
+		Measurements: len(fullDaySamples), Days: result.Round4(daysBetween(current, fullDaySamples)), PostsPerDay: &ratio,
 	}
 }
 
@@ -54,12 +54,12 @@ func (c poissonCount) rateRatio(other poissonCount) result.FindingRatio {
 
 // daysBetween returns the days between the center of the current window and the mean center of the earlier windows. The
 // mean is weighted by length.
-func daysBetween(now Sample, earlier []Sample) float64 {
+func daysBetween(current Sample, earlier []Sample) float64 {
 	sum, weight := 0.0, 0.0
 	for _, s := range earlier {
 		length := days(s.At.Sub(s.From))
-		sum += length * (days(now.At.Sub(s.At)) + length/2)
+		sum += length * (days(current.At.Sub(s.At)) + length/2)
 		weight += length
 	}
-	return sum/weight - days(now.At.Sub(now.From))/2
+	return sum/weight - days(current.At.Sub(current.From))/2
 }

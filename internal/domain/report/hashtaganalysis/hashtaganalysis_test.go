@@ -228,9 +228,9 @@ func TestMeasuredSize(t *testing.T) {
 // A block below its expected share is never the best time.
 func TestBestTimeRatio(t *testing.T) {
 	t.Parallel()
-	below := candidate{block: 1, posts: 100, log: math.Log(0.61), err: 0.05}
-	above := candidate{block: 2, posts: 3, log: math.Log(3), err: 1}
-	claimed := candidate{block: 3, posts: 9, log: math.Log(4), err: 0.1}
+	below := candidate{block: 1, posts: 100, log: math.Log(0.61), stdErr: 0.05}
+	above := candidate{block: 2, posts: 3, log: math.Log(3), stdErr: 1}
+	claimed := candidate{block: 3, posts: 9, log: math.Log(4), stdErr: 0.1}
 	for _, c := range []struct {
 		all  []candidate
 		want block

@@ -13,9 +13,9 @@ const (
 )
 
 // notes returns notes that say what the results are based on and why some results are missing.
-func notes(s measuredPosts, found Result, background Background, compared bool, sizeNote string) []string {
+func notes(m measuredPosts, found Result, background Background, compared bool, sizeNote string) []string {
 	out := []string{}
-	if len(s.posts) == 0 {
+	if len(m.posts) == 0 {
 		return append(out, "No posts were found for this hashtag.")
 	}
 	if sizeNote != "" {

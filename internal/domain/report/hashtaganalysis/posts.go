@@ -19,10 +19,10 @@ type measuredPosts struct {
 	posts       []provider.Post // from both lists
 }
 
-func newMeasuredPosts(f provider.HashtagMetrics) measuredPosts {
-	s := measuredPosts{at: f.MeasuredAt, top: uniquePosts(f.Top), recent: uniquePosts(f.Recent)}
-	s.posts = uniquePosts(slices.Concat(s.top, s.recent))
-	return s
+func newMeasuredPosts(metrics provider.HashtagMetrics) measuredPosts {
+	m := measuredPosts{at: metrics.MeasuredAt, top: uniquePosts(metrics.Top), recent: uniquePosts(metrics.Recent)}
+	m.posts = uniquePosts(slices.Concat(m.top, m.recent))
+	return m
 }
 
 // uniquePosts removes duplicate posts by ID.
@@ -53,13 +53,13 @@ func isPreferred(a, b provider.Post) bool {
 // compareMetrics compares two values of a metric. An unknown value is less than any known value.
 func compareMetrics(a, b *int64) int {
 	if a == nil || b == nil {
-		return cmp.Compare(isKnown(a), isKnown(b))
+		return cmp.Compare(knownRank(a), knownRank(b))
 	}
 	return cmp.Compare(*a, *b)
 }
 
-// isKnown returns 1 if the metric is known and 0 otherwise.
-func isKnown(metric *int64) int {
+// knownRank returns 1 if the metric is known and 0 otherwise.
+func knownRank(metric *int64) int {
 	if metric == nil {
 		return 0
 	}
@@ -67,18 +67,18 @@ func isKnown(metric *int64) int {
 }
 
 // age returns the age of a post in days. It reports false if the post's time is unknown or in the future.
-func (s measuredPosts) age(p provider.Post) (float64, bool) {
-	if p.TakenAt.IsZero() || s.at.IsZero() || p.TakenAt.After(s.at.Add(maxClockSkew)) {
+func (m measuredPosts) age(p provider.Post) (float64, bool) {
+	if p.TakenAt.IsZero() || m.at.IsZero() || p.TakenAt.After(m.at.Add(maxClockSkew)) {
 		return 0, false
 	}
-	return max(0, days(s.at.Sub(p.TakenAt))), true
+	return max(0, days(m.at.Sub(p.TakenAt))), true
 }
 
 // ages returns the known ages of posts in days, ascending.
-func (s measuredPosts) ages(posts []provider.Post) []float64 {
+func (m measuredPosts) ages(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
-		if age, known := s.age(p); known {
+		if age, known := m.age(p); known {
 			out = append(out, age)
 		}
 	}
@@ -87,10 +87,10 @@ func (s measuredPosts) ages(posts []provider.Post) []float64 {
 }
 
 // times returns the known times of posts, newest first.
-func (s measuredPosts) times(posts []provider.Post) []time.Time {
+func (m measuredPosts) times(posts []provider.Post) []time.Time {
 	var out []time.Time
 	for _, p := range posts {
-		if _, known := s.age(p); known {
+		if _, known := m.age(p); known {
 			out = append(out, p.TakenAt)
 		}
 	}
@@ -105,9 +105,9 @@ type captions struct {
 }
 
 // readCaptions parses the captions of all posts.
-func (s measuredPosts) readCaptions() captions {
-	out := captions{tags: make(map[string][]string, len(s.posts)), words: map[string]int{}}
-	for _, p := range s.posts {
+func (m measuredPosts) readCaptions() captions {
+	out := captions{tags: make(map[string][]string, len(m.posts)), words: map[string]int{}}
+	for _, p := range m.posts {
 		caption := words.Parse(p.Caption)
 		out.tags[p.ID] = mergeHashtags(caption.Hashtags, p.Hashtags)
 		for _, word := range caption.Words {

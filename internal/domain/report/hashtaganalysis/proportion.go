@@ -13,8 +13,8 @@ type proportion struct{ count, total int }
 
 // relativeRisk returns the ratio of two proportions with the log interval of Katz et al. (1978). It adds 0.5 to each
 // count to avoid zeros. z is the normal quantile of the interval.
-func (s proportion) relativeRisk(other proportion, z float64) result.FindingRatio {
-	a, n := float64(s.count)+0.5, float64(s.total)+0.5
+func (p proportion) relativeRisk(other proportion, z float64) result.FindingRatio {
+	a, n := float64(p.count)+0.5, float64(p.total)+0.5
 	b, m := float64(other.count)+0.5, float64(other.total)+0.5
 	ratio := a / n / (b / m)
 	reach := math.Exp(z * math.Sqrt(max(0, 1/a-1/n+1/b-1/m)))

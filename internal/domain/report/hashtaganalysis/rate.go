@@ -25,30 +25,30 @@ const (
 )
 
 // Measure returns the sample to store for a measurement.
-func Measure(f provider.HashtagMetrics) Sample {
-	return newMeasuredPosts(f).sample(f.From, f.Size)
+func Measure(metrics provider.HashtagMetrics) Sample {
+	return newMeasuredPosts(metrics).sample(metrics.From, metrics.Size)
 }
 
 // sample counts the recent posts. If from is set, the provider's list is complete from that time, and sample counts all
 // posts since then, including posts without a time. Otherwise, the list was truncated. The window then starts at one of
 // the oldest posts (Cut), which the confidence interval of the rate takes into account.
-func (s measuredPosts) sample(from time.Time, size *int64) Sample {
-	out := Sample{At: s.at, Size: size}
+func (m measuredPosts) sample(from time.Time, size *int64) Sample {
+	out := Sample{At: m.at, Size: size}
 	if from.IsZero() {
-		times := s.times(s.recent)
+		times := m.times(m.recent)
 		last := len(times) - len(times)/10 // drops outliers that would lengthen the window
 		if last < 2 {
 			return out
 		}
 		from, out.Cut = times[last-1], true
 	}
-	if s.at.Sub(from) < minWindow {
-		return Sample{At: s.at, Size: size}
+	if m.at.Sub(from) < minWindow {
+		return Sample{At: m.at, Size: size}
 	}
 	out.From = from
 	out.Hours = make([]int, hoursOfWeek)
-	for _, p := range s.recent {
-		switch _, known := s.age(p); {
+	for _, p := range m.recent {
+		switch _, known := m.age(p); {
 		case known && p.TakenAt.After(from):
 			out.Posts++
 			out.Hours[hourOfWeek(p.TakenAt)]++

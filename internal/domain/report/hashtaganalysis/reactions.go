@@ -21,10 +21,10 @@ func comments(p provider.Post) *int64 { return p.Comments }
 func views(p provider.Post) *int64    { return p.Views }
 
 // values returns the known values of the metric. Negative values count as unknown.
-func (f metric) values(posts []provider.Post) []float64 {
+func (m metric) values(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
-		if value := f(p); value != nil && *value >= 0 {
+		if value := m(p); value != nil && *value >= 0 {
 			out = append(out, float64(*value))
 		}
 	}
@@ -32,7 +32,7 @@ func (f metric) values(posts []provider.Post) []float64 {
 }
 
 // reactions returns the reactions to posts, or nil if none are known.
-func (s measuredPosts) reactions(posts []provider.Post) *result.FindingReactions {
+func (m measuredPosts) reactions(posts []provider.Post) *result.FindingReactions {
 	out := result.FindingReactions{
 		Posts: len(posts), Likes: result.NewMedian(metric(likes).values(posts)),
 		Comments: result.NewMedian(metric(comments).values(posts)),
@@ -41,19 +41,19 @@ func (s measuredPosts) reactions(posts []provider.Post) *result.FindingReactions
 	if out.Likes == nil && out.Comments == nil && out.Views == nil {
 		return nil
 	}
-	if ages := s.ages(posts); len(ages) > 0 {
+	if ages := m.ages(posts); len(ages) > 0 {
 		out.MedianAge = new(result.Round4(result.Quantile(ages, 0.5)))
 	}
 	return &out
 }
 
-func (s measuredPosts) audience() result.FindingAudience {
-	return result.FindingAudience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
+func (m measuredPosts) audience() result.FindingAudience {
+	return result.FindingAudience{Top: m.reactions(m.top), Recent: m.reactions(m.recent)}
 }
 
 // engagement returns the reactions to recent posts, which are typical. If none are known, it returns the reactions to
 // top posts, which are higher than usual.
-func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngagement {
+func (m measuredPosts) engagement(a result.FindingAudience) result.FindingEngagement {
 	out := result.FindingEngagement{Basis: Measured}
 	source := a.Recent
 	switch {
@@ -71,8 +71,8 @@ func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngage
 
 // formats returns the formats with their shares of top and recent posts, most used first. It returns nil if no format
 // is known.
-func (s measuredPosts) formats() *result.FindingFormats {
-	all, top, recent := byFormat(s.posts), byFormat(s.top), byFormat(s.recent)
+func (m measuredPosts) formats() *result.FindingFormats {
+	all, top, recent := countByFormat(m.posts), countByFormat(m.top), countByFormat(m.recent)
 	out := result.FindingFormats{Posts: all.total}
 	for name, posts := range all.counts {
 		out.Formats = append(out.Formats, result.FindingFormat{Format: name, Posts: posts, TopShare: top.share(name),
@@ -94,7 +94,7 @@ type tally struct {
 	counts map[string]int
 }
 
-func byFormat(posts []provider.Post) tally {
+func countByFormat(posts []provider.Post) tally {
 	formats := []string{provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel}
 	out := tally{counts: map[string]int{}}
 	for _, p := range posts {

@@ -17,7 +17,7 @@ const (
 	maxTop, maxSection = 20, 200
 )
 
-func byTag(posts []provider.Post, tags map[string][]string) tally {
+func countByTag(posts []provider.Post, tags map[string][]string) tally {
 	out := tally{total: len(posts), counts: map[string]int{}}
 	for _, p := range posts {
 		for _, tag := range tags[p.ID] {
@@ -31,10 +31,10 @@ func (t tally) shareOf(name string) proportion { return proportion{t.counts[name
 
 // relatedHashtags returns the hashtags that occur together with the analyzed hashtag. It returns nil if there are no
 // posts.
-func (s measuredPosts) relatedHashtags(
+func (m measuredPosts) relatedHashtags(
 	hashtag string, tags map[string][]string, background Background,
 ) *result.FindingHashtags {
-	all, top, recent := byTag(s.posts, tags), byTag(s.top, tags), byTag(s.recent, tags)
+	all, top, recent := countByTag(m.posts, tags), countByTag(m.top, tags), countByTag(m.recent, tags)
 	delete(all.counts, hashtag)
 	testCount := 0
 	for _, posts := range all.counts {
@@ -46,14 +46,14 @@ func (s measuredPosts) relatedHashtags(
 	z := bonferroniZ(testCount)
 	out := result.FindingHashtags{Posts: all.total, Different: len(all.counts), Hashtags: []result.FindingHashtag{}}
 	for name, posts := range all.counts {
-		b := result.FindingHashtag{Hashtag: name, Posts: posts,
+		h := result.FindingHashtag{Hashtag: name, Posts: posts,
 			Share:   new(result.Round4(float64(posts) / float64(all.total))),
 			Related: new(bool)}
 		if posts >= minSupport {
-			b = addLift(b, all, reference, z)
-			b.InTop = inTop(top.shareOf(name), recent.shareOf(name))
+			h = addLift(h, all, reference, z)
+			h.InTop = inTop(top.shareOf(name), recent.shareOf(name))
 		}
-		out.Hashtags = append(out.Hashtags, b)
+		out.Hashtags = append(out.Hashtags, h)
 	}
 	slices.SortFunc(out.Hashtags, compareRelated)
 	out.Hashtags = out.Hashtags[:min(len(out.Hashtags), maxSection)]
@@ -64,16 +64,16 @@ func (s measuredPosts) relatedHashtags(
 }
 
 // addLift sets the lift of a hashtag and whether it is significant, if there are enough posts.
-func addLift(b result.FindingHashtag, target, reference tally, z float64) result.FindingHashtag {
+func addLift(h result.FindingHashtag, target, reference tally, z float64) result.FindingHashtag {
 	if target.total < minCompared || reference.total < minCompared {
-		return b
+		return h
 	}
-	a, o := target.shareOf(b.Hashtag), reference.shareOf(b.Hashtag)
+	a, o := target.shareOf(h.Hashtag), reference.shareOf(h.Hashtag)
 	o.count = min(max(0, o.count), o.total)
 	lift := a.relativeRisk(o, normal95).Round()
-	b.Lift = &lift
-	b.Related = new(a.relativeRisk(o, z).Low > 1)
-	return b
+	h.Lift = &lift
+	h.Related = new(a.relativeRisk(o, z).Low > 1)
+	return h
 }
 
 // inTop returns the share of top posts with a hashtag relative to the share of recent posts, or nil if there are too

@@ -31,22 +31,22 @@ const (
 
 // Lower bounds of the tiers above nano.
 const (
-	small  = 10_000
-	medium = 100_000
-	large  = 500_000
-	huge   = 1_000_000
+	minSmall  = 10_000
+	minMedium = 100_000
+	minLarge  = 500_000
+	minHuge   = 1_000_000
 )
 
 // Tier returns the tier for a number of posts.
 func Tier(posts int64) string {
 	switch {
-	case posts >= huge:
+	case posts >= minHuge:
 		return "huge"
-	case posts >= large:
+	case posts >= minLarge:
 		return "large"
-	case posts >= medium:
+	case posts >= minMedium:
 		return "medium"
-	case posts >= small:
+	case posts >= minSmall:
 		return "small"
 	}
 	return "nano"
@@ -54,23 +54,23 @@ func Tier(posts int64) string {
 
 // size returns the number of posts and a note on its basis. It prefers the measured number, then a recent measurement
 // plus the posts since then, then an estimate from the ages of top posts. It returns nil if too little is known.
-func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
-	if now.hasSize() {
-		return &TagPosts{Count: *now.Size, Basis: Measured}, ""
+func size(m measuredPosts, current Sample, earlier []Sample) (*TagPosts, string) {
+	if current.hasSize() {
+		return &TagPosts{Count: *current.Size, Basis: Measured}, ""
 	}
-	counts := recentSamples(now, earlier)
-	if s.at.IsZero() || len(counts) == 0 {
+	counts := recentSamples(current, earlier)
+	if m.at.IsZero() || len(counts) == 0 {
 		return nil, noteSizeUnknown
 	}
 	rate := poolCounts(counts)
-	out, note := sizeSince(rate, now, earlier), noteSizeSince
+	out, note := sizeSince(rate, current, earlier), noteSizeSince
 	if out == nil {
-		out, note = sizeByAges(s, rate), noteSizeByAges
+		out, note = sizeByAges(m, rate), noteSizeByAges
 	}
 	if out == nil {
 		return nil, noteSizeUnknown
 	}
-	seen := int64(len(s.posts))
+	seen := int64(len(m.posts))
 	out.Count, *out.Low, *out.High = max(out.Count, seen), max(*out.Low, seen), max(*out.High, seen)
 	return out, note
 }
@@ -80,10 +80,10 @@ func (s Sample) hasSize() bool { return s.Size != nil && *s.Size >= 0 && *s.Size
 
 // recentSamples returns the current sample and the earlier samples that are at most maxSampleAge older, without
 // overlapping samples.
-func recentSamples(now Sample, earlier []Sample) []Sample {
-	recent := []Sample{now}
+func recentSamples(current Sample, earlier []Sample) []Sample {
+	recent := []Sample{current}
 	for _, s := range earlier {
-		if now.At.Sub(s.At) <= maxSampleAge {
+		if current.At.Sub(s.At) <= maxSampleAge {
 			recent = append(recent, s)
 		}
 	}
@@ -92,10 +92,10 @@ func recentSamples(now Sample, earlier []Sample) []Sample {
 
 // sizeSince returns the last measured size plus the posts since then, or nil if no size was measured within
 // maxSampleAge.
-func sizeSince(rate poissonCount, now Sample, earlier []Sample) *TagPosts {
+func sizeSince(rate poissonCount, current Sample, earlier []Sample) *TagPosts {
 	var last *Sample
 	for i, s := range earlier {
-		if s.hasSize() && now.At.Sub(s.At) <= maxSampleAge && (last == nil || s.At.After(last.At) ||
+		if s.hasSize() && current.At.Sub(s.At) <= maxSampleAge && (last == nil || s.At.After(last.At) ||
 			s.At.Equal(last.At) && *s.Size > *last.Size) {
 			last = &earlier[i]
 		}
@@ -103,14 +103,14 @@ func sizeSince(rate poissonCount, now Sample, earlier []Sample) *TagPosts {
 	if last == nil {
 		return nil
 	}
-	perDay, passed, was := rate.perDay(), days(now.At.Sub(last.At)), float64(*last.Size)
-	return newEstimate(was+perDay.Value*passed, was+perDay.Low*passed, was+perDay.High*passed)
+	perDay, elapsedDays, lastSize := rate.perDay(), days(current.At.Sub(last.At)), float64(*last.Size)
+	return newEstimate(lastSize+perDay.Value*elapsedDays, lastSize+perDay.Low*elapsedDays, lastSize+perDay.High*elapsedDays)
 }
 
 // sizeByAges estimates the size from the ages of top posts, assuming that they are a random sample of all posts. The
 // density of ages a is then f(a) = rate(a)/size. At age 0 the rate is known, so size = rate/f(0).
-func sizeByAges(s measuredPosts, rate poissonCount) *TagPosts {
-	ages := s.ages(s.top)
+func sizeByAges(m measuredPosts, rate poissonCount) *TagPosts {
+	ages := m.ages(m.top)
 	if len(ages) < minTopPosts || rate.posts < minRecentPosts {
 		return nil
 	}
@@ -125,14 +125,14 @@ func sizeByAges(s measuredPosts, rate poissonCount) *TagPosts {
 	for i := range innerAges {
 		innerAges[i] /= span
 	}
-	zero, ok := fitDensityAtZero(innerAges)
+	atZero, ok := fitDensityAtZero(innerAges)
 	if !ok {
 		return nil
 	}
 	total := float64(len(ages))
-	density := float64(innerCount-1) / (total * span) * math.Exp(zero.log)
+	density := float64(innerCount-1) / (total * span) * math.Exp(atZero.log)
 	rank := (1 - float64(innerCount)/total) / float64(innerCount) // variance of the log of span, an order statistic
-	return rateOverDensity(rate, density, zero.err*zero.err+rank)
+	return rateOverDensity(rate, density, atZero.stdErr*atZero.stdErr+rank)
 }
 
 // rateOverDensity returns rate divided by density. Its interval combines the uncertainty of both (Zou and Donner,

@@ -31,7 +31,7 @@ const (
 	sweepBatch = 500 // maximum number of links deleted per sweep
 )
 
-// MaxName is the maximum length of a link's name in characters.
+// MaxNameLength is the maximum length of a link's name in characters.
 const MaxName = 60
 
 // Lifetimes are the offered lifetimes of a link in days.
@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report, name 
 		if err := lock(ctx, tx, call.TeamID, report); err != nil {
 			return err
 		}
-		n, err := count(ctx, tx, report)
+		n, err := countLinks(ctx, tx, report)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func insert(
 	var id int64
 	err := tx.QueryRow(ctx, `INSERT INTO report_links (team_id, report_id, token_hash, created_by, recipient_id,
 		name, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, report, hash(token), person, recipient, name, db.Micros(tx.Now()), db.Micros(expiresAt)).Scan(&id)
+		team, report, hashToken(token), person, recipient, name, db.Micros(tx.Now()), db.Micros(expiresAt)).Scan(&id)
 	if err != nil {
 		return "", 0, fmt.Errorf("storing a link to report %s: %w", report, err)
 	}
@@ -123,7 +123,7 @@ func (s *Service) CreateFor(
 	return s.publicURL + Path + token, err
 }
 
-func hash(token string) []byte {
+func hashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
@@ -140,8 +140,8 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
 	return nil
 }
 
-// count returns the number of valid links to a report, except links in emails.
-func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
+// countLinks returns the number of valid links to a report, except links in emails.
+func countLinks(ctx context.Context, tx *db.Tx, report string) (int, error) {
 	var n int
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM report_links WHERE report_id = ? AND expires_at > ?
 		AND recipient_id = 0`, report,
@@ -154,12 +154,12 @@ func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 // List returns the valid links of a team's report, newest first.
 func (s *Service) List(ctx context.Context, team int64, report string) ([]Link, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Link) error {
-		var created, expires, opened, recipient int64
-		err := rows.Scan(&l.ID, &l.Name, &l.CreatedBy, &created, &expires, &opened, &recipient)
+		var createdAt, expiresAt, openedAt, recipient int64
+		err := rows.Scan(&l.ID, &l.Name, &l.CreatedBy, &createdAt, &expiresAt, &openedAt, &recipient)
 		l.Mailed = recipient > 0
-		l.CreatedAt, l.ExpiresAt = db.Time(created), db.Time(expires)
-		if opened > 0 {
-			l.OpenedAt = db.Time(opened)
+		l.CreatedAt, l.ExpiresAt = db.Time(createdAt), db.Time(expiresAt)
+		if openedAt > 0 {
+			l.OpenedAt = db.Time(openedAt)
 		}
 		return err
 	}, `SELECT l.id, l.name, COALESCE(p.name, ''), l.created_at, l.expires_at, l.opened_at, l.recipient_id
@@ -230,20 +230,20 @@ func (s *Service) Open(ctx context.Context, token string) (Target, error) {
 	if len(token) != tokenSize {
 		return out, apierr.ItemNotFound()
 	}
-	var expires, opened int64
+	var expiresAt, openedAt int64
 	err := s.db.QueryRow(ctx, `SELECT l.id, l.team_id, t.name, t.timezone, r.id, r.kind, l.expires_at, l.opened_at
 		FROM report_links l JOIN teams t ON t.id = l.team_id JOIN reports r ON r.id = l.report_id
 		WHERE l.token_hash = ? AND l.expires_at > ? AND t.closed_at = 0 AND r.measured_at > 0`,
-		hash(token), db.Micros(s.db.Now())).Scan(&out.Link, &out.Team, &out.TeamName, &out.Zone, &out.Report, &out.Kind,
-		&expires, &opened)
+		hashToken(token), db.Micros(s.db.Now())).Scan(&out.Link, &out.Team, &out.TeamName, &out.Zone, &out.Report, &out.Kind,
+		&expiresAt, &openedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("opening a shared report: %w", err)
 	}
-	out.ExpiresAt = db.Time(expires)
-	return out, s.recordOpening(ctx, out.Link, opened)
+	out.ExpiresAt = db.Time(expiresAt)
+	return out, s.recordOpening(ctx, out.Link, openedAt)
 }
 
 // recordOpening records that a link was opened, at most once an hour.

@@ -50,9 +50,9 @@ func (s *Service) Get(ctx context.Context, team int64, report string) (Subscript
 		out.On, out.NextAt = true, db.Time(nextAt)
 	}
 	out.Recipients, err = db.All(ctx, s.DB, func(rows *sql.Rows, r *Recipient) error {
-		var sentAt, unsubscribed, failedAt int64
-		err := rows.Scan(&r.ID, &r.PersonID, &r.Name, &r.Email, &unsubscribed, &sentAt, &failedAt)
-		r.Unsubscribed, r.Failed = unsubscribed > 0, failedAt > sentAt
+		var sentAt, unsubscribedAt, failedAt int64
+		err := rows.Scan(&r.ID, &r.PersonID, &r.Name, &r.Email, &unsubscribedAt, &sentAt, &failedAt)
+		r.Unsubscribed, r.Failed = unsubscribedAt > 0, failedAt > sentAt
 		if sentAt > 0 {
 			r.SentAt = db.Time(sentAt)
 		}
@@ -218,16 +218,16 @@ var errUnsubscribed = apierr.BadState("unsubscribed",
 // Remove removes a recipient of a report and revokes the links in the recipient's emails.
 func (s *Service) Remove(ctx context.Context, call operation.Call, report string, recipient int64) error {
 	return s.DB.InTx(ctx, "report.remove_recipient", func(ctx context.Context, tx *db.Tx) error {
-		var unsubscribed, person int64
+		var unsubscribedAt, person int64
 		err := tx.QueryRow(ctx, `SELECT unsubscribed_at, person_id FROM report_recipients WHERE id = ? AND report_id = ?
-			AND team_id = ?`, recipient, report, call.TeamID).Scan(&unsubscribed, &person)
+			AND team_id = ?`, recipient, report, call.TeamID).Scan(&unsubscribedAt, &person)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.ItemNotFound()
 		}
 		if err != nil {
 			return fmt.Errorf("reading a recipient of report %s: %w", report, err)
 		}
-		if unsubscribed > 0 && person == 0 {
+		if unsubscribedAt > 0 && person == 0 {
 			return errUnsubscribed
 		}
 		if err := removeLinks(ctx, tx, recipient); err != nil {

@@ -72,13 +72,13 @@ func (s *Service) beginPeriods(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding reports to email: %w", err)
 	}
-	var failures error
+	var errs error
 	for _, id := range ids {
-		failures = errors.Join(failures, s.DB.InTx(ctx, "report.begin_mails", func(ctx context.Context, tx *db.Tx) error {
+		errs = errors.Join(errs, s.DB.InTx(ctx, "report.begin_mails", func(ctx context.Context, tx *db.Tx) error {
 			return beginPeriod(ctx, tx, id)
 		}))
 	}
-	return failures
+	return errs
 }
 
 // beginPeriod records a pending email to each recipient of a report and schedules the next period. If several periods
@@ -121,58 +121,58 @@ type queuedMail struct {
 	teamName          string
 	report            string
 	frequency         string // weekly or monthly; empty if the emails were stopped
-	to                string // empty if the recipient was removed or unsubscribed
+	recipientAddress  string // empty if the recipient was removed or unsubscribed
 	language          string // BCP 47 tag of the member's language, or ""
 }
 
 // lang returns the language of an email: the member's language or English.
-func (l queuedMail) lang() *locale.Language { return cmp.Or(locale.ByTag(l.language), locale.English) }
+func (q queuedMail) lang() *locale.Language { return cmp.Or(locale.ByTag(q.language), locale.English) }
 
 // sendNext sends or drops one due email and reports whether there was one.
 func (s *Service) sendNext(ctx context.Context) (bool, error) {
-	l, found, err := s.nextMail(ctx)
+	q, found, err := s.nextMail(ctx)
 	if err != nil || !found {
 		return false, err
 	}
-	if l.to == "" || l.frequency == "" {
-		return true, s.finish(ctx, l, "waiting", "dropped", 0)
+	if q.recipientAddress == "" || q.frequency == "" {
+		return true, s.finish(ctx, q, "waiting", "dropped", 0)
 	}
-	summary, err := s.Summarize(ctx, l.lang(), l.team, l.report)
+	summary, err := s.Summarize(ctx, q.lang(), q.team, q.report)
 	if apierr.Is(err, apierr.NotFound) { // the report has expired or has no metrics
-		return true, s.finish(ctx, l, "waiting", "dropped", 0)
+		return true, s.finish(ctx, q, "waiting", "dropped", 0)
 	}
 	if err != nil {
-		return false, fmt.Errorf("summarizing report %s: %w", l.report, err)
+		return false, fmt.Errorf("summarizing report %s: %w", q.report, err)
 	}
-	link, claimed, err := s.claim(ctx, l)
+	link, claimed, err := s.claim(ctx, q)
 	if err != nil || !claimed {
 		return err == nil, err
 	}
-	l.tries++
-	return true, s.deliver(ctx, l, s.write(l, summary, link))
+	q.tries++
+	return true, s.deliver(ctx, q, s.composeMail(q, summary, link))
 }
 
 // deliver passes an email to the mail server. If the process dies while sending, the email is not sent again, because
 // the server may have accepted it. An email that the server rejects is retried.
-func (s *Service) deliver(ctx context.Context, l queuedMail, m Mail) error {
+func (s *Service) deliver(ctx context.Context, q queuedMail, m Mail) error {
 	ctx = context.WithoutCancel(ctx)
 	sendCtx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	sendErr := s.Send(sendCtx, m)
 	if sendErr == nil {
-		return s.finish(ctx, l, "sending", "sent", 0)
+		return s.finish(ctx, q, "sending", "sent", 0)
 	}
-	s.Log.WarnContext(ctx, "emailing a report failed", "report", l.report, "recipient", l.recipient, "try", l.tries,
+	s.Log.WarnContext(ctx, "emailing a report failed", "report", q.report, "recipient", q.recipient, "try", q.tries,
 		"error", sendErr)
-	if l.tries > len(retryDelays) {
-		return s.finish(ctx, l, "sending", "failed", 0)
+	if q.tries > len(retryDelays) {
+		return s.finish(ctx, q, "sending", "failed", 0)
 	}
-	return s.finish(ctx, l, "sending", "waiting", retryDelays[l.tries-1])
+	return s.finish(ctx, q, "sending", "waiting", retryDelays[q.tries-1])
 }
 
 // nextMail returns the email that has been due longest. It reports false if none is due.
 func (s *Service) nextMail(ctx context.Context) (queuedMail, bool, error) {
-	var l queuedMail
+	var q queuedMail
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
 		COALESCE(s.period, ''), CASE WHEN t.closed_at > 0 OR r.unsubscribed_at > 0 THEN ''
 		WHEN r.person_id = 0 THEN r.email ELSE COALESCE(p.email, '') END,
@@ -182,53 +182,53 @@ func (s *Service) nextMail(ctx context.Context) (queuedMail, bool, error) {
 		LEFT JOIN memberships b ON b.team_id = r.team_id AND b.person_id = r.person_id
 		LEFT JOIN people p ON p.id = b.person_id AND p.held_at = 0
 		WHERE m.try_at > 0 AND m.try_at <= ? AND `+restoreguard.NotHeld+` ORDER BY m.try_at, m.recipient_id LIMIT 1`,
-		db.Micros(s.DB.Now())).Scan(&l.recipient, &l.period, &l.tries, &l.team, &l.teamName, &l.report, &l.frequency,
-		&l.to, &l.language)
+		db.Micros(s.DB.Now())).Scan(&q.recipient, &q.period, &q.tries, &q.team, &q.teamName, &q.report, &q.frequency,
+		&q.recipientAddress, &q.language)
 	if errors.Is(err, sql.ErrNoRows) {
-		return l, false, nil
+		return q, false, nil
 	}
 	if err != nil {
-		return l, false, fmt.Errorf("looking for a report to email: %w", err)
+		return q, false, fmt.Errorf("looking for a report to email: %w", err)
 	}
-	return l, true, nil
+	return q, true, nil
 }
 
 // claim claims an email for this node and creates its link. It reports false if another node has claimed the email.
-func (s *Service) claim(ctx context.Context, l queuedMail) (string, bool, error) {
+func (s *Service) claim(ctx context.Context, q queuedMail) (string, bool, error) {
 	var link string
 	var claimed bool
 	err := s.DB.InTx(ctx, "report.claim_mail", func(ctx context.Context, tx *db.Tx) error {
 		link, claimed = "", false
 		n, err := tx.Exec(ctx, `UPDATE report_mails SET state = 'sending', try_at = 0, tries = tries + 1, changed_at = ?
-			WHERE recipient_id = ? AND period_at = ? AND state = 'waiting' AND tries = ?`, db.Micros(tx.Now()), l.recipient,
-			l.period, l.tries)
+			WHERE recipient_id = ? AND period_at = ? AND state = 'waiting' AND tries = ?`, db.Micros(tx.Now()), q.recipient,
+			q.period, q.tries)
 		if err != nil || n == 0 {
 			return err
 		}
 		claimed = true
 		ttl := weeklyTTL
-		if l.frequency == Monthly {
+		if q.frequency == Monthly {
 			ttl = monthlyTTL
 		}
-		link, err = s.Links.CreateFor(ctx, tx, l.team, l.report, l.recipient, tx.Now().Add(ttl))
+		link, err = s.Links.CreateFor(ctx, tx, q.team, q.report, q.recipient, tx.Now().Add(ttl))
 		return err
 	})
 	if err != nil {
-		return "", false, fmt.Errorf("claiming an email of report %s: %w", l.report, err)
+		return "", false, fmt.Errorf("claiming an email of report %s: %w", q.report, err)
 	}
 	return link, claimed, nil
 }
 
 // finish changes the state of an email. If the new state is waiting, the next attempt is due after wait.
-func (s *Service) finish(ctx context.Context, l queuedMail, oldState, newState string, wait time.Duration) error {
+func (s *Service) finish(ctx context.Context, q queuedMail, oldState, newState string, wait time.Duration) error {
 	return s.DB.InTx(ctx, "report.finish_mail", func(ctx context.Context, tx *db.Tx) error {
 		var nextTryAt int64
 		if newState == "waiting" {
 			nextTryAt = db.Micros(tx.Now().Add(wait))
 		}
 		if _, err := tx.Exec(ctx, `UPDATE report_mails SET state = ?, try_at = ?, changed_at = ? WHERE recipient_id = ?
-			AND period_at = ? AND state = ?`, newState, nextTryAt, db.Micros(tx.Now()), l.recipient, l.period, oldState); err != nil {
-			return fmt.Errorf("recording an email of report %s: %w", l.report, err)
+			AND period_at = ? AND state = ?`, newState, nextTryAt, db.Micros(tx.Now()), q.recipient, q.period, oldState); err != nil {
+			return fmt.Errorf("recording an email of report %s: %w", q.report, err)
 		}
 		return nil
 	})
@@ -250,10 +250,10 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 }
 
 // write returns the email with a summary of a report and a link to it.
-func (s *Service) write(l queuedMail, summary Summary, link string) Mail {
-	lang, team := l.lang(), plaintext.Line(l.teamName)
+func (s *Service) composeMail(q queuedMail, summary Summary, link string) Mail {
+	lang, team := q.lang(), plaintext.Line(q.teamName)
 	view := content{
-		Summary: summary, Lang: lang.Tag, Team: team, Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
+		Summary: summary, Lang: lang.Tag, Team: team, Link: link, Unsubscribe: s.PublicURL + Path + s.token(q.recipient),
 		Title:    lang.T("Report on %s", summary.Subject),
 		Lead:     lang.T("%s, measured %s", summary.Network, summary.Measured),
 		TextLead: lang.T("Report on %s (%s), measured %s", summary.Subject, summary.Network, summary.Measured),
@@ -261,11 +261,11 @@ func (s *Service) write(l queuedMail, summary Summary, link string) Mail {
 		Every:    lang.T("Anyone with this link can read the report. %s sends it every week.", team),
 		TextStop: lang.T("To stop receiving these emails, open"),
 	}
-	if l.frequency == Monthly {
+	if q.frequency == Monthly {
 		view.Every = lang.T("Anyone with this link can read the report. %s sends it every month.", team)
 	}
 	return Mail{
-		ID: fmt.Sprintf("report-%d-%d", l.recipient, l.period), To: l.to, Unsubscribe: view.Unsubscribe,
+		ID: fmt.Sprintf("report-%d-%d", q.recipient, q.period), To: q.recipientAddress, Unsubscribe: view.Unsubscribe,
 		Subject: lang.T("%s: report on %s", team, summary.Subject), Text: render(textMail, view), HTML: render(htmlMail, view),
 	}
 }

@@ -18,8 +18,8 @@ import (
 const Path = "/unsubscribe/"
 
 const (
-	idSize  = 8  // bytes of a recipient's ID in a token
-	sumSize = 16 // bytes of the signature of a token
+	idSize        = 8  // bytes of a recipient's ID in a token
+	signatureSize = 16 // bytes of the signature of a token
 )
 
 var encoding = base64.RawURLEncoding.Strict()
@@ -27,13 +27,13 @@ var encoding = base64.RawURLEncoding.Strict()
 // token returns a recipient's signed token. The token does not expire.
 func (s *Service) token(recipient int64) string {
 	body := binary.BigEndian.AppendUint64(nil, uint64(recipient)) //nolint:gosec // IDs are positive
-	return encoding.EncodeToString(append(body, s.signer.Sign(body)[:sumSize]...))
+	return encoding.EncodeToString(append(body, s.signer.Sign(body)[:signatureSize]...))
 }
 
 // parse returns the recipient's ID in a token. It returns not_found for an invalid token.
-func (s *Service) parse(token string) (int64, error) {
+func (s *Service) parseToken(token string) (int64, error) {
 	raw, err := encoding.DecodeString(token)
-	if err != nil || len(raw) != idSize+sumSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {
+	if err != nil || len(raw) != idSize+signatureSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {
 		return 0, apierr.ItemNotFound()
 	}
 	return int64(binary.BigEndian.Uint64(raw[:idSize])), nil //nolint:gosec // the signature was verified
@@ -48,27 +48,27 @@ type Subscriber struct {
 // Subscriber returns the recipient of a token. It returns not_found if the recipient was removed.
 func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, error) {
 	var out Subscriber
-	id, err := s.parse(token)
+	id, err := s.parseToken(token)
 	if err != nil {
 		return out, err
 	}
-	var at int64
+	var unsubscribedAt int64
 	err = s.DB.QueryRow(ctx, `SELECT t.name, p.kind, p.subject, r.unsubscribed_at FROM report_recipients r
 		JOIN reports p ON p.id = r.report_id JOIN teams t ON t.id = r.team_id WHERE r.id = ?`, id).
-		Scan(&out.Team, &out.Kind, &out.Subject, &at)
+		Scan(&out.Team, &out.Kind, &out.Subject, &unsubscribedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading a recipient: %w", err)
 	}
-	out.Unsubscribed = at > 0
+	out.Unsubscribed = unsubscribedAt > 0
 	return out, nil
 }
 
 // Unsubscribe stops the emails to the recipient of a token and revokes the links in them. It is idempotent.
 func (s *Service) Unsubscribe(ctx context.Context, token string) error {
-	id, err := s.parse(token)
+	id, err := s.parseToken(token)
 	if err != nil {
 		return err
 	}

@@ -6,18 +6,18 @@ import "math"
 const trendSteps = 4
 
 // component is a component of a mixture of log-normal distributions: its weight and the mean of the logarithm.
-type component struct{ share, mean float64 }
+type component struct{ weight, mean float64 }
 
 // populationMedian returns the true median engagement of the mixture of all combinations of effects. It requires
 // independent effects, so Plan.Confounded must be false.
-func (m *generator) populationMedian(truth Truth) float64 {
-	mixture := m.components(truth)
-	low, high := m.level-5, m.level+5
+func (g *generator) populationMedian(truth Truth) float64 {
+	mixture := g.components(truth)
+	low, high := g.level-5, g.level+5
 	for range 30 {
 		middle := (low + high) / 2
 		cdf := 0.0
 		for _, p := range mixture {
-			cdf += p.share * 0.5 * math.Erfc((p.mean-middle)/(Sigma*math.Sqrt2))
+			cdf += p.weight * 0.5 * math.Erfc((p.mean-middle)/(Sigma*math.Sqrt2))
 		}
 		if cdf < 0.5 {
 			low = middle
@@ -28,31 +28,31 @@ func (m *generator) populationMedian(truth Truth) float64 {
 	return math.Exp(low)
 }
 
-func (m *generator) components(truth Truth) []component {
-	mixture := []component{{1, m.level}}
+func (g *generator) components(truth Truth) []component {
+	mixture := []component{{1, g.level}}
 	if truth.Block >= 0 {
-		better := m.shares[truth.Block]
-		mixture = cross(mixture, []component{{1 - better, 0}, {better, truth.Blocks[truth.Block]}})
+		better := g.shares[truth.Block]
+		mixture = sumMixtures(mixture, []component{{1 - better, 0}, {better, truth.Blocks[truth.Block]}})
 	}
 	for _, tag := range effectiveHashtags {
-		mixture = cross(mixture, []component{{1 - hashtagShare, 0}, {hashtagShare, truth.Hashtags[tag]}})
+		mixture = sumMixtures(mixture, []component{{1 - hashtagShare, 0}, {hashtagShare, truth.Hashtags[tag]}})
 	}
 	var kinds, parts []component
 	for _, format := range formats {
 		kinds = append(kinds, component{format.share, truth.Formats[format.name]})
 	}
 	for i := range trendSteps {
-		parts = append(parts, component{1.0 / trendSteps, m.trend * ((float64(i)+0.5)/trendSteps - 0.5)})
+		parts = append(parts, component{1.0 / trendSteps, g.trend * ((float64(i)+0.5)/trendSteps - 0.5)})
 	}
-	return cross(cross(mixture, kinds), parts)
+	return sumMixtures(sumMixtures(mixture, kinds), parts)
 }
 
-// cross returns the mixture for the sum of two independent variables. It has one component for each pair of components.
-func cross(mixture, others []component) []component {
+// sumMixtures returns the mixture for the sum of two independent variables. It has one component for each pair of components.
+func sumMixtures(mixture, others []component) []component {
 	var out []component
 	for _, p := range mixture {
 		for _, other := range others {
-			out = append(out, component{p.share * other.share, p.mean + other.mean})
+			out = append(out, component{p.weight * other.weight, p.mean + other.mean})
 		}
 	}
 	return out

@@ -96,24 +96,24 @@ func Generate(plan Plan) Profile {
 	if berlin, err := time.LoadLocation("Europe/Berlin"); err == nil {
 		zone = berlin
 	}
-	m := generator{plan: plan, rng: rng, days: max(plan.Posts, 60)}
-	m.start = time.Date(2026, 11, 20, 0, 0, 0, 0, zone).AddDate(0, 0, -m.days)
-	m.level = math.Log(300) + rng.Float64()*math.Log(20)
-	m.viewRate = 0.02 + 0.08*rng.Float64()
+	g := generator{plan: plan, rng: rng, days: max(plan.Posts, 60)}
+	g.start = time.Date(2026, 11, 20, 0, 0, 0, 0, zone).AddDate(0, 0, -g.days)
+	g.level = math.Log(300) + rng.Float64()*math.Log(20)
+	g.viewRate = 0.02 + 0.08*rng.Float64()
 	if !plan.NoEffects {
-		m.trend = 0.3 * rng.Float64()
+		g.trend = 0.3 * rng.Float64()
 	}
-	truth := m.truth()
-	at := m.start.AddDate(0, 0, m.days+3)
-	followers := math.Round(math.Exp(m.level) * (20 + 60*rng.Float64()))
+	truth := g.chooseTruth()
+	at := g.start.AddDate(0, 0, g.days+3)
+	followers := math.Round(math.Exp(g.level) * (20 + 60*rng.Float64()))
 	truth.FollowersPerDay = math.Round(followers * (0.0005 + 0.002*rng.Float64()))
 	if plan.NoEffects {
 		truth.FollowersPerDay = 0
 	}
-	profile := Profile{Zone: zone, At: at, Truth: truth, Posts: m.posts(truth)}
-	profile.Snapshots = m.snapshots(at, followers, truth.FollowersPerDay)
-	profile.Truth.RateByFollowers = m.populationMedian(truth) / followers
-	profile.Truth.RateByViews = m.viewRate
+	profile := Profile{Zone: zone, At: at, Truth: truth, Posts: g.posts(truth)}
+	profile.Snapshots = g.snapshots(at, followers, truth.FollowersPerDay)
+	profile.Truth.RateByFollowers = g.populationMedian(truth) / followers
+	profile.Truth.RateByViews = g.viewRate
 	total := int64(plan.Posts)
 	profile.Account = provider.Account{Username: fmt.Sprintf("planted.%d", plan.Seed), Followers: new(int64(followers)),
 		Posts: &total, MeasuredAt: at}
@@ -121,9 +121,9 @@ func Generate(plan Plan) Profile {
 }
 
 // truth chooses the effects. It also sets the shares of the blocks.
-func (m *generator) truth() Truth {
-	truth := Truth{Block: m.rng.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
-	noBestBlock, noHashtagEffects := m.plan.NoEffects || m.plan.NoBestBlock, m.plan.NoEffects || m.plan.NoHashtagEffects
+func (g *generator) chooseTruth() Truth {
+	truth := Truth{Block: g.rng.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
+	noBestBlock, noHashtagEffects := g.plan.NoEffects || g.plan.NoBestBlock, g.plan.NoEffects || g.plan.NoHashtagEffects
 	truth.Blocks[truth.Block] = zeroIf(noBestBlock, math.Log(BlockRatio))
 	if noBestBlock {
 		truth.Block = -1
@@ -135,9 +135,9 @@ func (m *generator) truth() Truth {
 		truth.Hashtags[tag.name] = 0
 	}
 	for _, format := range formats {
-		truth.Formats[format.name] = zeroIf(m.plan.NoEffects, format.effect)
+		truth.Formats[format.name] = zeroIf(g.plan.NoEffects, format.effect)
 	}
-	m.setShares()
+	g.setShares()
 	return truth
 }
 
@@ -149,34 +149,34 @@ func zeroIf(absent bool, effect float64) float64 {
 }
 
 // setShares chooses the share of posts in each block.
-func (m *generator) setShares() {
-	first, second := m.rng.IntN(Blocks), 1+m.rng.IntN(Blocks-1)
-	for b := range m.shares {
-		m.shares[b] = 1.0 / Blocks
-		if m.plan.Uneven {
-			m.shares[b] = 0.3 / (Blocks - 2)
+func (g *generator) setShares() {
+	first, second := g.rng.IntN(Blocks), 1+g.rng.IntN(Blocks-1)
+	for b := range g.shares {
+		g.shares[b] = 1.0 / Blocks
+		if g.plan.Uneven {
+			g.shares[b] = 0.3 / (Blocks - 2)
 		}
 	}
-	if m.plan.Uneven {
-		m.shares[first], m.shares[(first+second)%Blocks] = 0.35, 0.35
+	if g.plan.Uneven {
+		g.shares[first], g.shares[(first+second)%Blocks] = 0.35, 0.35
 	}
 }
 
 // posts generates the posts in random order. The number of posts in each block is proportional to the block's share.
 // Within a block, their times are uniformly random over the period.
-func (m *generator) posts(truth Truth) []provider.Post {
-	posts := make([]provider.Post, m.plan.Posts)
-	offset := m.rng.Float64()
+func (g *generator) posts(truth Truth) []provider.Post {
+	posts := make([]provider.Post, g.plan.Posts)
+	offset := g.rng.Float64()
 	for i := range posts {
-		posts[i] = m.post(i, m.block((float64(i)+offset)/float64(len(posts))), truth)
+		posts[i] = g.post(i, g.block((float64(i)+offset)/float64(len(posts))), truth)
 	}
-	m.rng.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
+	g.rng.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
 	return posts
 }
 
 // block returns the block of a post, given the fraction (0 to 1) of the posts that precede it.
-func (m *generator) block(part float64) int {
-	for b, share := range m.shares {
+func (g *generator) block(part float64) int {
+	for b, share := range g.shares {
 		if part -= share; part < 0 {
 			return b
 		}
@@ -184,59 +184,59 @@ func (m *generator) block(part float64) int {
 	return Blocks - 1
 }
 
-func (m *generator) post(i, block int, truth Truth) provider.Post {
-	at, part := m.postTime(block)
-	log := m.level + m.trend*(part-0.5) + truth.Blocks[block] + Sigma*m.rng.NormFloat64()
-	tags := m.hashtags(block == truth.Block)
+func (g *generator) post(i, block int, truth Truth) provider.Post {
+	at, part := g.postTime(block)
+	log := g.level + g.trend*(part-0.5) + truth.Blocks[block] + Sigma*g.rng.NormFloat64()
+	tags := g.hashtags(block == truth.Block)
 	for _, tag := range tags {
 		log += truth.Hashtags[tag]
 	}
-	format := m.format()
+	format := g.format()
 	log += truth.Formats[format]
 	engagement := math.Round(math.Exp(log))
-	comments := math.Round(engagement * 0.04 * m.rng.Float64())
-	views := math.Round(engagement / (m.viewRate * math.Exp(viewsSigma*m.rng.NormFloat64())))
+	comments := math.Round(engagement * 0.04 * g.rng.Float64())
+	views := math.Round(engagement / (g.viewRate * math.Exp(viewsSigma*g.rng.NormFloat64())))
 	return provider.Post{
-		ID: fmt.Sprintf("p%d", i), Format: format, TakenAt: at, Caption: m.caption(tags),
+		ID: fmt.Sprintf("p%d", i), Format: format, TakenAt: at, Caption: g.caption(tags),
 		Likes: new(int64(engagement - comments)), Comments: new(int64(comments)), Views: new(int64(views)),
 	}
 }
 
 // postTime returns a random time in a block and the elapsed fraction of the period.
-func (m *generator) postTime(block int) (time.Time, float64) {
+func (g *generator) postTime(block int) (time.Time, float64) {
 	for {
-		day := m.start.AddDate(0, 0, m.rng.IntN(m.days))
+		day := g.start.AddDate(0, 0, g.rng.IntN(g.days))
 		weekend := day.Weekday() == time.Saturday || day.Weekday() == time.Sunday
 		if weekend != (block >= Blocks/2) {
 			continue
 		}
-		minute := block%(Blocks/2)*240 + m.rng.IntN(240)
-		at := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, m.rng.IntN(60), 0, day.Location())
-		return at, at.Sub(m.start).Hours() / 24 / float64(m.days)
+		minute := block%(Blocks/2)*240 + g.rng.IntN(240)
+		at := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, g.rng.IntN(60), 0, day.Location())
+		return at, at.Sub(g.start).Hours() / 24 / float64(g.days)
 	}
 }
 
-func (m *generator) hashtags(better bool) []string {
+func (g *generator) hashtags(better bool) []string {
 	var tags []string
 	for _, tag := range effectiveHashtags {
 		share := hashtagShare
-		if m.plan.Confounded && better {
+		if g.plan.Confounded && better {
 			share = 0.7
 		}
-		if m.rng.Float64() < share {
+		if g.rng.Float64() < share {
 			tags = append(tags, tag)
 		}
 	}
 	for _, tag := range ineffectiveHashtags {
-		if m.rng.Float64() < tag.share {
+		if g.rng.Float64() < tag.share {
 			tags = append(tags, tag.name)
 		}
 	}
 	return tags
 }
 
-func (m *generator) format() string {
-	part := m.rng.Float64()
+func (g *generator) format() string {
+	part := g.rng.Float64()
 	for _, format := range formats {
 		if part -= format.share; part < 0 {
 			return format.name
@@ -245,9 +245,9 @@ func (m *generator) format() string {
 	return formats[0].name
 }
 
-func (m *generator) caption(tags []string) string {
+func (g *generator) caption(tags []string) string {
 	var text strings.Builder
-	text.WriteString(subjects[m.rng.IntN(len(subjects))])
+	text.WriteString(subjects[g.rng.IntN(len(subjects))])
 	for _, tag := range tags {
 		text.WriteString(" #" + tag)
 	}
@@ -256,15 +256,15 @@ func (m *generator) caption(tags []string) string {
 
 // snapshots generates 30 measurements of the follower count. The last measurement is at the time at. The count is a
 // random walk with drift.
-func (m *generator) snapshots(at time.Time, followers, perDay float64) []Snapshot {
+func (g *generator) snapshots(at time.Time, followers, perDay float64) []Snapshot {
 	const count = 30
-	step := float64(m.days) / count
+	step := float64(g.days) / count
 	wander := max(2, math.Sqrt(followers)/4)
 	shots := make([]Snapshot, count)
 	for i := count - 1; i >= 0; i-- {
-		shots[i] = Snapshot{At: at, Followers: int64(math.Round(followers)), Posts: int64(m.plan.Posts)}
-		days := step * (0.5 + m.rng.Float64())
-		followers = max(0, followers-perDay*days-wander*math.Sqrt(days)*m.rng.NormFloat64())
+		shots[i] = Snapshot{At: at, Followers: int64(math.Round(followers)), Posts: int64(g.plan.Posts)}
+		days := step * (0.5 + g.rng.Float64())
+		followers = max(0, followers-perDay*days-wander*math.Sqrt(days)*g.rng.NormFloat64())
 		at = at.Add(-time.Duration(days * 24 * float64(time.Hour)))
 	}
 	return shots

@@ -123,10 +123,10 @@ func (h Hashtag) PerDay() float64 {
 }
 
 // RateAt returns the posts per day at a time near At, with the daily and weekly cycles.
-func (h Hashtag) RateAt(at time.Time) float64 { return h.PerDay() * h.wave(at) }
+func (h Hashtag) RateAt(at time.Time) float64 { return h.PerDay() * h.cycleFactor(at) }
 
 // wave returns the factor of the daily and weekly cycles at a time.
-func (h Hashtag) wave(at time.Time) float64 {
+func (h Hashtag) cycleFactor(at time.Time) float64 {
 	day := float64(at.Unix()) / 86400
 	return (1 + h.DailyAmplitude*math.Cos(2*math.Pi*(day+h.Phase))) * (1 + h.WeeklyAmplitude*math.Cos(2*math.Pi*(day/7+h.Phase)))
 }
@@ -149,17 +149,17 @@ func (h Hashtag) recent(rng *rand.Rand, at time.Time) ([]provider.Post, time.Tim
 	var posts []provider.Post
 	for daysBack := 0.0; ; {
 		daysBack += rng.ExpFloat64() / highest
-		moment := at.Add(-time.Duration(daysBack * 24 * float64(time.Hour)))
-		if at.Sub(moment) >= h.Window {
+		publishedAt := at.Add(-time.Duration(daysBack * 24 * float64(time.Hour)))
+		if at.Sub(publishedAt) >= h.Window {
 			return posts, at.Add(-h.Window)
 		}
-		if rng.Float64()*highest > mean*h.wave(moment) {
+		if rng.Float64()*highest > mean*h.cycleFactor(publishedAt) {
 			continue
 		}
 		if len(posts) == h.MaxRecentPosts {
 			return posts, time.Time{}
 		}
-		posts = append(posts, h.post(rng, moment, h.MedianLikes))
+		posts = append(posts, h.post(rng, publishedAt, h.MedianLikes))
 	}
 }
 
@@ -170,11 +170,11 @@ func (h Hashtag) top(rng *rand.Rand, at time.Time) []provider.Post {
 		share := rng.Float64()
 		cell := max(0, sort.SearchFloat64s(life, share)-1)
 		part := (float64(cell) + rng.Float64()) / lifeCells
-		moment := at.Add(-time.Duration((1 - part) * h.AgeDays * 24 * float64(time.Hour)))
-		if h.BestBlockRatio > 1 && blockOf(moment) != h.BestBlock && rng.Float64() > 1/h.BestBlockRatio {
+		publishedAt := at.Add(-time.Duration((1 - part) * h.AgeDays * 24 * float64(time.Hour)))
+		if h.BestBlockRatio > 1 && blockOf(publishedAt) != h.BestBlock && rng.Float64() > 1/h.BestBlockRatio {
 			continue
 		}
-		posts = append(posts, h.post(rng, moment, h.MedianTopLikes))
+		posts = append(posts, h.post(rng, publishedAt, h.MedianTopLikes))
 	}
 	return posts
 }

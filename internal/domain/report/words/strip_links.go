@@ -75,18 +75,18 @@ func mayContainLink(field string) bool {
 		return true
 	}
 	for {
-		_, behind, dotted := strings.Cut(field, ".")
+		_, rest, dotted := strings.Cut(field, ".")
 		if !dotted {
 			return false
 		}
-		label := behind
-		if end := strings.IndexFunc(behind, isLabelEnd); end >= 0 {
-			label = behind[:end]
+		label := rest
+		if end := strings.IndexFunc(rest, isLabelEnd); end >= 0 {
+			label = rest[:end]
 		}
 		if slices.Contains(topLevelDomains, label) {
 			return true
 		}
-		field = behind
+		field = rest
 	}
 }
 

@@ -35,12 +35,12 @@ func Hashtags(caption string) []string {
 }
 
 // splitHashtags returns the distinct hashtags of a text and calls between with each part of the text between them.
-func splitHashtags(text string, between func(string)) []string {
+func splitHashtags(text string, addText func(string)) []string {
 	var hashtags []string
 	for offset := 0; ; {
 		index := strings.IndexByte(text[offset:], '#')
 		if index < 0 {
-			between(text)
+			addText(text)
 			return hashtags
 		}
 		index += offset
@@ -48,7 +48,7 @@ func splitHashtags(text string, between func(string)) []string {
 			offset = index + 1
 			continue
 		}
-		between(text[:index])
+		addText(text[:index])
 		name := text[index+1:]
 		if end := strings.IndexFunc(name, isOutsideHashtag); end >= 0 {
 			name = name[:end]

@@ -24,11 +24,11 @@ var errUnauthorized = apierr.New(apierr.Unauthorized,
 
 // Authenticator authenticates API keys. It caches them.
 type Authenticator struct {
-	db      *db.DB
-	cache   *keyCache
-	guesses GuessLimiter
-	catalog plan.Catalog
-	uses    pendingUses
+	db           *db.DB
+	cache        *keyCache
+	guessLimiter GuessLimiter
+	catalog      plan.Catalog
+	uses         pendingUses
 }
 
 // GuessLimiter limits the rate of repeated wrong credentials.
@@ -39,7 +39,7 @@ type GuessLimiter interface {
 
 // New returns an Authenticator.
 func New(d *db.DB, limiter GuessLimiter, t plan.Catalog) *Authenticator {
-	return &Authenticator{db: d, cache: newKeyCache(d), guesses: limiter, catalog: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
+	return &Authenticator{db: d, cache: newKeyCache(d), guessLimiter: limiter, catalog: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
 }
 
 // Authenticate returns the actor of an API key. It returns the same error for all invalid keys, except rate_limited for
@@ -84,7 +84,7 @@ func (a *Authenticator) authenticate(
 		a.uses.record(actor.KeyID, a.db.Now())
 		return actor, nil
 	}
-	if wait := a.guesses.RecordFailure(credential); credential != "" && wait > 0 {
+	if wait := a.guessLimiter.RecordFailure(credential); credential != "" && wait > 0 {
 		return nil,
 			apierr.New(apierr.RateLimited,
 				"The same invalid key was sent many times. Fix the key, then wait.").With("scope",
@@ -96,17 +96,17 @@ func (a *Authenticator) authenticate(
 // find returns the actor of an API key and reports whether the key is valid. It ignores credentials that are not API
 // keys, because the cache also contains tokens.
 func (a *Authenticator) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
-	if !apikey.WellFormed(apikey.APIKey, credential) {
+	if !apikey.IsWellFormed(apikey.APIKey, credential) {
 		return nil, false, nil
 	}
 	hash := apikey.Hash(credential)
 	return a.cachedActor(ctx, hash, func(ctx context.Context) (cachedKey, error) {
-		return a.read(ctx, a.db, keysByHash, hash[:])
+		return a.read(ctx, a.db, keyByHashQuery, hash[:])
 	})
 }
 
 func (t TokenAuthenticator) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
-	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
+	if credential == "" || apikey.IsWellFormed(apikey.APIKey, credential) {
 		return t.keys.find(ctx, credential)
 	}
 	// The hash includes the resource, because the cache is shared with other resources, and the token may not be valid
@@ -119,7 +119,7 @@ func (t TokenAuthenticator) find(ctx context.Context, credential string) (*acces
 		if !found {
 			return cachedKey{}, nil
 		}
-		k, err := t.keys.read(ctx, t.keys.db, connectionsByID, connection)
+		k, err := t.keys.read(ctx, t.keys.db, connectionByIDQuery, connection)
 		if k.expiresAt.IsZero() || expires.Before(k.expiresAt) {
 			k.expiresAt = expires
 		}
@@ -169,7 +169,7 @@ type row struct {
 
 // ActorByKeyID returns the actor of a key or connection, or nil if it does not exist, is revoked or has expired.
 func (a *Authenticator) ActorByKeyID(ctx context.Context, q db.Querier, key int64) (*access.Actor, error) {
-	k, err := a.read(ctx, q, keysByID, key)
+	k, err := a.read(ctx, q, keyByIDQuery, key)
 	if err != nil || k.actor == nil || k.isExpired(a.db.Now()) {
 		return nil, err
 	}
@@ -186,9 +186,9 @@ const (
 		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
 		WHERE k.revoked_at = 0 AND `
-	keysByHash      = keyColumns + `k.kind = 'key' AND k.hash = ?`
-	keysByID        = keyColumns + `k.id = ?`
-	connectionsByID = keyColumns + `k.kind = 'assistant' AND k.id = ?`
+	keyByHashQuery      = keyColumns + `k.kind = 'key' AND k.hash = ?`
+	keyByIDQuery        = keyColumns + `k.id = ?`
+	connectionByIDQuery = keyColumns + `k.kind = 'assistant' AND k.id = ?`
 )
 
 // read reads a key with its permissions. The actor in the result is nil if there is no such key.
@@ -204,11 +204,11 @@ func (a *Authenticator) read(ctx context.Context, q db.Querier, query string, ar
 	if err != nil {
 		return cachedKey{}, fmt.Errorf("looking up a key: %w", err)
 	}
-	return a.actor(ctx, q, r)
+	return a.newCachedKey(ctx, q, r)
 }
 
 // actor returns the actor of a key with its current permissions.
-func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedKey, error) {
+func (a *Authenticator) newCachedKey(ctx context.Context, q db.Querier, r row) (cachedKey, error) {
 	out := cachedKey{actor: &r.Actor, expiresAt: db.Time(r.expires)}
 	r.Assistant, r.Granted = r.kind == "assistant", access.SplitCapabilities(r.granted)
 	var err error
@@ -219,9 +219,9 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedK
 	if a.db.Now().Before(planUntil) {
 		out.recheckAt = planUntil
 	}
-	current := a.catalog.InEffect(r.Plan, planUntil, a.db.Now())
-	r.Plan = current.ID
-	r.Daily.FreeCalls, r.Daily.TeamCredits = current.FreeCallsPerDay, current.DailyCredits
+	currentPlan := a.catalog.PlanInEffect(r.Plan, planUntil, a.db.Now())
+	r.Plan = currentPlan.ID
+	r.Daily.FreeCalls, r.Daily.TeamCredits = currentPlan.FreeCallsPerDay, currentPlan.DailyCredits
 	if r.teamCredits.Valid {
 		r.Daily.TeamCredits = r.teamCredits.Int64
 	}
@@ -231,7 +231,7 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedK
 	if r.Gates, err = readPauses(ctx, q, r.TeamID, r.KeyID); err != nil {
 		return cachedKey{}, err
 	}
-	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerSuspended = r.accessOff > 0, !current.APIKeys,
+	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerSuspended = r.accessOff > 0, !currentPlan.APIKeys,
 		r.closed > 0, r.suspended > 0
 	r.Gates.MembershipLost, r.Gates.OwnershipLost, r.Gates.RoleLost = r.lost == LostMembership, r.lost == LostOwnership,
 		r.lost == LostRole

@@ -40,7 +40,7 @@ func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.
 			return nil, fmt.Errorf("loading the time zone of person %d: %w", person, err)
 		}
 	}
-	actor.Plan = a.catalog.InEffect(actor.Plan, db.Time(planUntil), a.db.Now()).ID
+	actor.Plan = a.catalog.PlanInEffect(actor.Plan, db.Time(planUntil), a.db.Now()).ID
 	actor.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}
 	paused, err := readPauses(ctx, a.db, team, 0)
 	if err != nil {

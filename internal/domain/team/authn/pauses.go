@@ -24,16 +24,16 @@ func (g KeyGates) Any() bool { return g.Off || g.NoKeys || g.OwnerSuspended || l
 // KeyGates returns the conditions that block a team's keys.
 func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, error) {
 	var g KeyGates
-	var plan string
+	var planID string
 	var planUntil, offAt, ownerHeldAt int64
 	err := a.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
 		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id
 		WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
-		FROM teams t WHERE id = ?`, team).Scan(&plan, &planUntil, &offAt, &ownerHeldAt)
+		FROM teams t WHERE id = ?`, team).Scan(&planID, &planUntil, &offAt, &ownerHeldAt)
 	if err != nil {
 		return g, fmt.Errorf("reading the key gates of team %d: %w", team, err)
 	}
-	g.Off, g.OwnerSuspended, g.NoKeys = offAt > 0, ownerHeldAt > 0, !a.catalog.InEffect(plan, db.Time(planUntil),
+	g.Off, g.OwnerSuspended, g.NoKeys = offAt > 0, ownerHeldAt > 0, !a.catalog.PlanInEffect(planID, db.Time(planUntil),
 		a.db.Now()).APIKeys
 	g.Paused, err = db.All(ctx, a.db, func(rows *sql.Rows, paused *access.PauseAction) error { return rows.Scan(paused) },
 		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
@@ -65,8 +65,8 @@ func readPauses(ctx context.Context, q db.Querier, team, key int64) (access.Gate
 			g.PausedKinds = append(g.PausedKinds, access.Publish)
 		}
 	}
-	held, err := restoreguard.Read(ctx, q)
-	if g.RestoreGuard = held.IsHeld(); g.RestoreGuard {
+	guard, err := restoreguard.Read(ctx, q)
+	if g.RestoreGuard = guard.IsHeld(); g.RestoreGuard {
 		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
 	}
 	return g, err

@@ -51,8 +51,8 @@ func UnknownTeams(ctx context.Context, q db.Querier, teams []int64) ([]int64, er
 	if len(teams) == 0 {
 		return nil, nil
 	}
-	open, err := Memberships(ctx, q, 0, teams)
+	openTeams, err := Memberships(ctx, q, 0, teams)
 	return slices.DeleteFunc(slices.Clone(teams), func(team int64) bool {
-		return slices.ContainsFunc(open, func(m Membership) bool { return m.Team == team })
+		return slices.ContainsFunc(openTeams, func(m Membership) bool { return m.Team == team })
 	}), err
 }

@@ -20,16 +20,16 @@ const (
 	// Lifetime is how long a browser stays known after the last sign-in, and the lifetime of its cookie.
 	Lifetime = 400 * 24 * time.Hour
 
-	maxPerPerson = 20 // known browsers per person; the least recently used is removed first
-	maxTokens    = 8  // people for whom a browser is known
-	tokenLength  = 26 // length of rand.Text
+	maxBrowsersPerPerson = 20 // known browsers per person; the least recently used is removed first
+	maxTokensPerBrowser  = 8  // people for whom a browser is known
+	tokenLength          = 26 // length of rand.Text
 )
 
 // splitTokens returns the tokens in a browser's cookie.
 func splitTokens(cookie string) []string {
 	var out []string
 	for token := range strings.SplitSeq(cookie, ".") {
-		if len(token) == tokenLength && len(out) < maxTokens {
+		if len(token) == tokenLength && len(out) < maxTokensPerBrowser {
 			out = append(out, token)
 		}
 	}
@@ -66,9 +66,9 @@ type Status int
 
 // The statuses of a browser.
 const (
-	Known Status = iota
-	New          // not known, but the person has signed in with another browser before
-	First        // the first browser that is remembered for the person
+	StatusKnown Status = iota
+	StatusNew          // not known, but the person has signed in with another browser before
+	StatusFirst        // the first browser that is remembered for the person
 )
 
 // Remember remembers a browser for a person. cookie is the current value of the browser's cookie, and name is a name to
@@ -77,20 +77,20 @@ const (
 func Remember(ctx context.Context, tx *db.Tx, person int64, cookie, name string) (string, Status, error) {
 	tokenByPerson, err := Tokens(ctx, tx, cookie, tx.Now())
 	if err != nil {
-		return "", Known, err
+		return "", StatusKnown, err
 	}
 	tokens := splitTokens(cookie)
 	if token := tokenByPerson[person]; token != "" {
-		return strings.Join(tokens, "."), Known, touch(ctx, tx, token, name)
+		return strings.Join(tokens, "."), StatusKnown, recordUse(ctx, tx, token, name)
 	}
 	token := rand.Text()
-	tokens = append(slices.Clone(tokens[max(0, len(tokens)-maxTokens+1):]), token)
-	status, err := add(ctx, tx, person, token, name)
+	tokens = append(slices.Clone(tokens[max(0, len(tokens)-maxTokensPerBrowser+1):]), token)
+	status, err := addBrowser(ctx, tx, person, token, name)
 	return strings.Join(tokens, "."), status, err
 }
 
-// touch records that a known browser is used, and its current name.
-func touch(ctx context.Context, tx *db.Tx, token, name string) error {
+// recordUse records that a known browser is used, and its current name.
+func recordUse(ctx context.Context, tx *db.Tx, token, name string) error {
 	hash := apikey.Hash(token)
 	if _, err := tx.Exec(ctx, `UPDATE known_browsers SET used_at = ?, browser = ? WHERE token_hash = ?`,
 		db.Micros(tx.Now()), name, hash[:]); err != nil {
@@ -99,19 +99,19 @@ func touch(ctx context.Context, tx *db.Tx, token, name string) error {
 	return nil
 }
 
-// add adds a browser of a person and removes the least recently used browsers if there are too many.
-func add(ctx context.Context, tx *db.Tx, person int64, token, name string) (Status, error) {
-	var epoch, since int64
+// addBrowser adds a browser of a person and removes the least recently used browsers if there are too many.
+func addBrowser(ctx context.Context, tx *db.Tx, person int64, token, name string) (Status, error) {
+	var epoch, firstAt int64
 	if err := tx.QueryRow(ctx, `SELECT epoch, browsers_since FROM people WHERE id = ?`+tx.ForUpdate(),
-		person).Scan(&epoch, &since); err != nil {
-		return Known, fmt.Errorf("locking a person who signs in: %w", err)
+		person).Scan(&epoch, &firstAt); err != nil {
+		return StatusKnown, fmt.Errorf("locking a person who signs in: %w", err)
 	}
-	status := New
-	if since == 0 {
-		status = First
+	status := StatusNew
+	if firstAt == 0 {
+		status = StatusFirst
 		if _, err := tx.Exec(ctx, `UPDATE people SET browsers_since = ? WHERE id = ?`, db.Micros(tx.Now()),
 			person); err != nil {
-			return Known, fmt.Errorf("recording that browsers are remembered: %w", err)
+			return StatusKnown, fmt.Errorf("recording that browsers are remembered: %w", err)
 		}
 	}
 	hash := apikey.Hash(token)
@@ -120,14 +120,14 @@ func add(ctx context.Context, tx *db.Tx, person int64, token, name string) (Stat
 		VALUES (?, ?, ?, ?, ?, ?)`,
 		hash[:], person, epoch, name, db.Micros(tx.Now()), db.Micros(tx.Now()))
 	if err != nil {
-		return Known, fmt.Errorf("remembering a browser: %w", err)
+		return StatusKnown, fmt.Errorf("remembering a browser: %w", err)
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM known_browsers WHERE person_id = ? AND (epoch <> ? OR token_hash NOT IN
 		(SELECT token_hash FROM known_browsers WHERE person_id = ? AND epoch = ?
 		ORDER BY used_at DESC, created_at DESC, token_hash LIMIT ?))`,
-		person, epoch, person, epoch, maxPerPerson)
+		person, epoch, person, epoch, maxBrowsersPerPerson)
 	if err != nil {
-		return Known, fmt.Errorf("forgetting browsers: %w", err)
+		return StatusKnown, fmt.Errorf("forgetting browsers: %w", err)
 	}
 	return status, nil
 }

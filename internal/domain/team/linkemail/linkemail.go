@@ -15,10 +15,10 @@ import (
 
 // Language returns the language for an email: the language of the person with the address, or the sender's language if
 // there is no such person. from is the sender's ID.
-func Language(ctx context.Context, d *db.DB, email string, from int64) (*locale.Language, error) {
+func Language(ctx context.Context, d *db.DB, email string, sender int64) (*locale.Language, error) {
 	var tag string
 	err := d.QueryRow(ctx, `SELECT language FROM people WHERE email = ? OR id = ?
-		ORDER BY CASE WHEN email = ? THEN 0 ELSE 1 END LIMIT 1`, email, from, email).Scan(&tag)
+		ORDER BY CASE WHEN email = ? THEN 0 ELSE 1 END LIMIT 1`, email, sender, email).Scan(&tag)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("reading the language of an email: %w", err)
 	}
@@ -39,8 +39,8 @@ func Invitation(l *locale.Language, team, inviterName, role, email, link string)
 }
 
 // Recovery returns the text of an email with a link to set a new password.
-func Recovery(l *locale.Language, service, email, link string) string {
-	return l.T("The operator of %s created this link for %s to set a new password:", service, email) + "\n\n" + link + "\n\n" +
+func Recovery(l *locale.Language, publicURL, email, link string) string {
+	return l.T("The operator of %s created this link for %s to set a new password:", publicURL, email) + "\n\n" + link + "\n\n" +
 		l.T("The link works once, for an hour. If you do not need it, ignore this email.") + "\n"
 }
 

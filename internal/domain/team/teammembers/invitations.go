@@ -16,12 +16,12 @@ import (
 // member. The keys are the addresses as entered. CheckInvitations returns plan_limit_reached if the plan has too few
 // seats for all addresses. Service.Invite checks each address again.
 func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int64, emails []string) (map[string]error, error) {
-	members, err := emailsOf(ctx, d, `SELECT p.email FROM memberships m JOIN people p ON p.id = m.person_id
+	members, err := readEmails(ctx, d, `SELECT p.email FROM memberships m JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND p.email IN (`+db.Placeholders(len(emails))+`)`, teamID, emails)
 	if err != nil {
 		return nil, err
 	}
-	invited, err := emailsOf(ctx, d, `SELECT i.email FROM invitations i WHERE i.team_id = ? AND i.email IN (`+
+	invited, err := readEmails(ctx, d, `SELECT i.email FROM invitations i WHERE i.team_id = ? AND i.email IN (`+
 		db.Placeholders(len(emails))+`) AND `+team.OpenInvitation, teamID, emails, db.Micros(d.Now()))
 	if err != nil {
 		return nil, err
@@ -48,9 +48,9 @@ func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int
 	return errByEmail, err
 }
 
-// emailsOf returns the set of email addresses that a query selects. The query's arguments are the team, the normalized
+// readEmails returns the set of email addresses that a query selects. The query's arguments are the team, the normalized
 // addresses, and extraArgs.
-func emailsOf(
+func readEmails(
 	ctx context.Context, d *db.DB, query string, teamID int64, emails []string, extraArgs ...any,
 ) (map[string]bool, error) {
 	args := []any{teamID}

@@ -15,20 +15,20 @@ type Names map[int64]string
 
 // TeamNames returns the names of teams.
 func TeamNames(ctx context.Context, d *db.DB, ids []int64) (Names, error) {
-	return namesByID(ctx, d, "teams", ids)
+	return readNames(ctx, d, "teams", ids)
 }
 
 // PersonNames returns the names of people.
 func PersonNames(ctx context.Context, d *db.DB, ids []int64) (Names, error) {
-	return namesByID(ctx, d, "people", ids)
+	return readNames(ctx, d, "people", ids)
 }
 
 // KeyNames returns the names of API keys and assistants.
 func KeyNames(ctx context.Context, d *db.DB, ids []int64) (Names, error) {
-	return namesByID(ctx, d, "api_keys", ids)
+	return readNames(ctx, d, "api_keys", ids)
 }
 
-func namesByID(ctx context.Context, d *db.DB, table string, ids []int64) (Names, error) {
+func readNames(ctx context.Context, d *db.DB, table string, ids []int64) (Names, error) {
 	out := Names{}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	if len(ids) == 0 {

@@ -23,9 +23,9 @@ const maxSignIns = 20
 // last signed in, or the zero time if that is unknown.
 func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, error) {
 	signIns, err := db.All(ctx, d, func(rows *sql.Rows, s *SignIn) error {
-		var since, used int64
-		err := rows.Scan(&s.Browser, &since, &used)
-		s.Since, s.Used = db.Time(since), db.Time(used)
+		var startedAt, usedAt int64
+		err := rows.Scan(&s.Browser, &startedAt, &usedAt)
+		s.Since, s.Used = db.Time(startedAt), db.Time(usedAt)
 		return err
 	}, `SELECT browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ?
 		ORDER BY used_at DESC, id LIMIT ?`, person, db.Micros(d.Now()), maxSignIns)
@@ -58,9 +58,9 @@ func Activities(ctx context.Context, d *db.DB, ids []int64) (map[int64]Activity,
 		id int64
 	}
 	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
-		var signedIn, browserUsed int64
-		err := rows.Scan(&r.id, &r.Teams, &signedIn, &browserUsed)
-		r.SignedIn = db.Time(max(signedIn, browserUsed))
+		var signedInAt, browserUsedAt int64
+		err := rows.Scan(&r.id, &r.Teams, &signedInAt, &browserUsedAt)
+		r.SignedIn = db.Time(max(signedInAt, browserUsedAt))
 		return err
 	}, `SELECT p.id, (SELECT COUNT(*) FROM memberships m WHERE m.person_id = p.id),
 		COALESCE((SELECT MAX(s.created_at) FROM sessions s WHERE s.person_id = p.id), 0),
