@@ -166,7 +166,8 @@ func (b *bench) measureGrowth(ctx context.Context, tb *testbed, s storage, _ int
 		}
 	}
 	all := ratios(sides[1].p99, sides[0].p99)
-	e := newAbsoluteEntry(s.name()+"/list_posts/growth/p99_"+sizeName(b.growth[1])+"_over_"+sizeName(b.growth[0]), median(all), growthTarget)
+	name := s.name() + "/list_posts/growth/p99_" + sizeName(b.growth[1]) + "_over_" + sizeName(b.growth[0])
+	e := newAbsoluteEntry(name, median(all), growthTarget)
 	e.noise = spread(all)
 	b.report.add(e)
 	return nil
@@ -216,7 +217,8 @@ func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	if err != nil {
 		return err
 	}
-	b.report.add(newAbsoluteEntry(name, mib, residentTarget), newAbsoluteEntry(strings.Replace(name, "/idle_", "/idle_own_", 1), anonymousMiB, 0))
+	b.report.add(newAbsoluteEntry(name, mib, residentTarget),
+		newAbsoluteEntry(strings.Replace(name, "/idle_", "/idle_own_", 1), anonymousMiB, 0))
 	return nil
 }
 

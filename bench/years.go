@@ -104,7 +104,8 @@ func (b *bench) fillInstance(ctx context.Context, s storage, example sample, lab
 	name := fmt.Sprintf("%s/years/%s/%d_teams", s.name(), label, teams)
 	fmt.Fprintf(b.report.out, "%s: %d posts, %d hashtag figures, filled in %s, %d MiB\n", name, y.Posts(), y.figures(),
 		time.Since(began).Round(time.Second), bytes>>20)
-	b.report.add(newAbsoluteEntry(name+"/fill_s", time.Since(began).Seconds(), 0), newAbsoluteEntry(name+"/size_mib", float64(bytes>>20), 0))
+	b.report.add(newAbsoluteEntry(name+"/fill_s", time.Since(began).Seconds(), 0),
+		newAbsoluteEntry(name+"/size_mib", float64(bytes>>20), 0))
 	return d, nil
 }
 

@@ -23,7 +23,8 @@ func file(t *testing.T, text string) string {
 // Members that a file omits keep their defaults.
 func TestFileOverridesDefaults(t *testing.T) {
 	t.Parallel()
-	got := must.Get(plan.ReadCatalog(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`)))(t)
+	catalog := `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`
+	got := must.Get(plan.ReadCatalog(file(t, catalog)))(t)
 	want := plan.Default()
 	want.Prices.ProfileReport, want.Limits.Requests.PerMinute, want.Limits.JobsInFlight = 7, 600, 9
 	if diff := cmp.Diff(want, got); diff != "" {

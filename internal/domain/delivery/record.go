@@ -231,7 +231,8 @@ func storeResult(
 	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?,
 		permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, not_before = 0, wake_at = ?,
 		ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE id = ? AND epoch = ?`,
-		string(newPhase), string(result.State), result.ErrorCode, result.NetworkText, result.Permalink, result.NetworkID, d.Lookups, wake, now,
+		string(newPhase), string(result.State), result.ErrorCode, result.NetworkText, result.Permalink,
+		result.NetworkID, d.Lookups, wake, now,
 		d.ID, d.Epoch)
 	if err != nil {
 		return 0, false, fmt.Errorf("ending delivery %s: %w", d.ID, err)

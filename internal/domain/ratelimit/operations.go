@@ -79,7 +79,8 @@ func (c *FreeCalls) getLimits(ctx context.Context, catalog plan.Catalog, call op
 		return operation.Response[PlanLimits]{}, err
 	}
 	return operation.Response[PlanLimits]{App: "/settings/plan", Data: PlanLimits{
-		Plan: PlanLimitsPlan{teamPlan.ID, teamPlan.Name}, Limits: newPlanLimits(teamPlan, call.Daily.FreeCalls), APIAccess: teamPlan.APIKeys,
+		Plan: PlanLimitsPlan{teamPlan.ID, teamPlan.Name}, Limits: newPlanLimits(teamPlan, call.Daily.FreeCalls),
+		APIAccess:          teamPlan.APIKeys,
 		FreeCallsLeftToday: left,
 	}}, nil
 }

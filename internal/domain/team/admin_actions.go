@@ -216,8 +216,7 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 	return out, nil
 }
 
-// SetDailyCredits sets the owner's daily credit limit for keys and assistants. nil removes the limit. Only the owner
-// may call it.
+// SetDailyCredits sets the owner's daily credit limit for keys and assistants. nil removes the limit. Only the owner may.
 func (a Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
 	return a.change(ctx, "team.own_daily_credits", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		limit, err := a.s.dailyLimit(ctx, tx, a.team)

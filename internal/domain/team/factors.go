@@ -20,8 +20,7 @@ func (a Admin) SetSecondFactor(ctx context.Context, required bool) error {
 	})
 }
 
-// RequiresFactor reports whether members of a team need a second factor. It reports false for a team that does not
-// exist.
+// RequiresFactor reports whether members of a team need a second factor. For an unknown team, it reports false.
 func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	var required int64
 	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&required)

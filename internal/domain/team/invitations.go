@@ -120,8 +120,7 @@ func insertInvitation(ctx context.Context, tx *db.Tx, inviter, team int64, i *In
 		map[string]any{"role": i.Role})
 }
 
-// lockForInvitation locks the team. It returns an error if the person may not invite, or if a member already has the
-// address.
+// lockForInvitation locks the team. It returns an error if the person may not invite or a member has the address.
 func (s *Service) lockForInvitation(ctx context.Context, tx *db.Tx, inviter, team int64, email string) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
 		return apierr.ItemNotFound()

@@ -19,7 +19,7 @@ const mailTimeout = 15 * time.Second
 // Limits on emailed invitations, to prevent bulk email.
 const (
 	maxMailsPerDay        = 100 // per team, and per person in all teams
-	maxMailsOnFirstDay    = 20  // per team that was created within a day; does not apply to the operator
+	firstDayMails    = 20  // per team that was created within a day; does not apply to the operator
 	maxMailsPerAddressDay = 3   // per team and address
 	maxMailsToAddressDay  = 10  // per address, from all teams
 )
@@ -191,8 +191,8 @@ func (c mailCounts) limitError(person int64, isNew bool) *apierr.Error {
 		return apierr.Newf(apierr.RateLimited, "Your team has sent %d invitations within a day. Try again tomorrow.", c.team)
 	case person != 0 && c.person >= maxMailsPerDay:
 		return apierr.Newf(apierr.RateLimited, "You have sent %d invitations within a day. Try again tomorrow.", c.person)
-	case person != 0 && isNew && c.team >= maxMailsOnFirstDay:
-		return apierr.Newf(apierr.RateLimited, "A new team can send %d invitations on its first day. Try again tomorrow.", maxMailsOnFirstDay)
+	case person != 0 && isNew && c.team >= firstDayMails:
+		return apierr.Newf(apierr.RateLimited, "A new team can send %d invitations on its first day. Try again tomorrow.", firstDayMails)
 	}
 	return nil
 }

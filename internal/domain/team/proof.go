@@ -29,8 +29,7 @@ var (
 	errAlreadyConfirmed = apierr.BadState("proved", "Your email address is already confirmed.")
 )
 
-// confirmEmail records that a person's email address is confirmed, and how. It completes the person's pending
-// memberships.
+// confirmEmail records that a person's email address is confirmed, and how. It completes pending memberships.
 func (s *Service) confirmEmail(ctx context.Context, tx *db.Tx, person int64, method string) error {
 	n, err := tx.Exec(ctx, `UPDATE people SET email_proved_at = ? WHERE id = ? AND email_proved_at = 0`,
 		db.Micros(tx.Now()), person)

@@ -70,7 +70,9 @@ func TestOptionParameters(t *testing.T) {
 		"a reel": {network.FacebookOptions{Title: "Waves", Place: "123"}, reel(f.Library),
 			map[string]string{"title": "Waves", "place": "123"}, ""},
 		"a reel with the post's title": {network.FacebookOptions{}, reel(f.Library), map[string]string{"title": "Post"}, "Post"},
-		"a story":                      {network.FacebookOptions{Format: "story", Title: "Waves", Place: "123"}, reel(f.Library), nil, "Post"},
+		"a story": {
+			network.FacebookOptions{Format: "story", Title: "Waves", Place: "123"}, reel(f.Library), nil, "Post",
+		},
 	} {
 		before := len(f.Posts())
 		d, err := f.Prepare(g, must.Get(f.Network().Plan(network.Submission{

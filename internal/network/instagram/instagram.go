@@ -96,7 +96,8 @@ func (o Options) withDefaults() Options {
 	f := &o.Facebook
 	if len(f.Scopes) == 0 {
 		f.Scopes = []string{
-			"instagram_basic", scopeFacebookPublish, "instagram_manage_insights", scopeFacebookComments, "pages_show_list", "pages_read_engagement",
+			"instagram_basic", scopeFacebookPublish, "instagram_manage_insights",
+			scopeFacebookComments, "pages_show_list", "pages_read_engagement",
 			graph.ScopeBusiness,
 		}
 	}

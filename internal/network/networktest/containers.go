@@ -17,7 +17,8 @@ type Containers struct {
 func testContainers(t *testing.T, c Case) {
 	if c.Containers.NotReady != "" {
 		subtests(t, c,
-			map[string]func(*testing.T, Case){"NotReady": commitUnready, "FailedDownload": publishAfterFailedDownload, "Twins": publishTwins})
+			map[string]func(*testing.T, Case){"NotReady": commitUnready, "FailedDownload": publishAfterFailedDownload,
+				"Twins": publishTwins})
 	}
 }
 

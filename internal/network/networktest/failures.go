@@ -135,8 +135,9 @@ func testFailures(t *testing.T, c Case) {
 				_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 			})
 			for name, test := range map[string]func(*testing.T, Case, Call){
-				"redirect": checkNoRedirects, "deadline": checkDeadline, "truncated": checkTruncation, "unreachable": checkUnreachableServer,
-				"cancelled": checkCanceledCall, "secrets": checkSecrets,
+				"redirect": checkNoRedirects, "deadline": checkDeadline, "truncated": checkTruncation,
+				"unreachable": checkUnreachableServer,
+				"cancelled":   checkCanceledCall, "secrets": checkSecrets,
 			} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()

@@ -35,7 +35,9 @@ func (n *Network) Resolve(
 	pins = slices.DeleteFunc(pins, func(listed pin) bool { return history.BelongsToOther(listed.ID, "") })
 	if len(pins) > 1 {
 		// an older pin is another post with the same content
-		pins = slices.DeleteFunc(pins, func(listed pin) bool { return listed.createdAt().Before(prepared.PreparedAt.Truncate(time.Second)) })
+		pins = slices.DeleteFunc(pins, func(listed pin) bool {
+			return listed.createdAt().Before(prepared.PreparedAt.Truncate(time.Second))
+		})
 		complete = complete && len(pins) == 0
 	}
 	switch {

@@ -214,7 +214,8 @@ func (n *Network) Resolve(
 		return network.Published, n.receipt(g, prepared.Upload.ID, state), nil
 	case state.Status == statusFailed:
 		return network.Absent, network.Receipt{}, n.rejectionError(state.Reason)
-	case state.lacksBytes(prepared.Upload) && checkedAt.Sub(prepared.CreatedAt) > uploadLifetime && checkedAt.Sub(history.Last) < uploadGrace:
+	case state.lacksBytes(prepared.Upload) && checkedAt.Sub(prepared.CreatedAt) > uploadLifetime &&
+		checkedAt.Sub(history.Last) < uploadGrace:
 		return network.Unknown, network.Receipt{}, n.processingError(state.Status)
 	case state.lacksBytes(prepared.Upload) && checkedAt.Sub(prepared.CreatedAt) > uploadLifetime:
 		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: codeUploadExpired}

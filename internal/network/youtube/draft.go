@@ -60,7 +60,8 @@ func (n *Network) Plan(s network.Submission) (network.Draft, error) {
 	chosen := cleanTitle(strings.ToValidUTF8(s.Content.TitleOn(platform), "\uFFFD"))
 	choices.PrivacyStatus, choices.Title = "", ""
 	return drafts.Plan(draft{
-		IsYouTube: true, Title: cmp.Or(chosen, chooseTitle(text, s.Content.Media)), Description: text, Tags: chooseTags(text), Privacy: privacy,
+		IsYouTube: true, Title: cmp.Or(chosen, chooseTitle(text, s.Content.Media)), Description: text,
+		Tags: chooseTags(text), Privacy: privacy,
 		Media: s.Content.Media, Choices: choices,
 	})
 }

@@ -34,7 +34,7 @@ func findApp(r *http.Request) (string, error) {
 	return app, nil
 }
 
-// AppPermissions returns the call that lists an app's permissions. For each permission, the list says whether App
+// AppPermissions returns the call that lists an app's permissions. For each permission, the list shows if App
 // Review has approved it.
 func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {

@@ -103,7 +103,7 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 		})
 }
 
-// longUploadsStatus returns the API's value that says whether a channel can upload videos of more than 15 minutes.
+// longUploadsStatus returns the API's value for whether a channel can upload videos of more than 15 minutes.
 func longUploadsStatus(a store.Account) string {
 	if isUnverified(a) {
 		return "eligible"

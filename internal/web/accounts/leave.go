@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// revocationText says whether pressroom's permission on the network was revoked. If it was not, the text says where a
-// person can revoke it.
+// revocationText returns the text about the revocation of pressroom's permission on a network. If it was not revoked,
+// the text says where a person can revoke it.
 func revocationText(l *locale.Language, platform string, state account.RevocationState) string {
 	name := shell.NetworkName(platform)
 	switch state {

@@ -200,7 +200,8 @@ func (h *Handlers) newRequestItem(request approval.Request, posts postSummaries,
 		if !requested.At.IsZero() {
 			requested.At = requested.At.In(zone)
 		}
-		out.Posts = append(out.Posts, requestedPost{RequestedPost: requested, Details: posts.details[requested.ID], Accounts: posts.accounts[requested.ID],
+		out.Posts = append(out.Posts, requestedPost{
+			RequestedPost: requested, Details: posts.details[requested.ID], Accounts: posts.accounts[requested.ID],
 			Why: ScheduleError(requested.ScheduleError)})
 	}
 	return out

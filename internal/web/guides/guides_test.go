@@ -76,7 +76,8 @@ func TestPages(t *testing.T) {
 			continue
 		}
 		resp, text := get(t, root+at)
-		if resp.StatusCode != http.StatusOK || len(text) > 100_000 || resp.Header.Get("Content-Security-Policy") != shell.ContentSecurityPolicy {
+		if resp.StatusCode != http.StatusOK || len(text) > 100_000 ||
+			resp.Header.Get("Content-Security-Policy") != shell.ContentSecurityPolicy {
 			t.Errorf("%s: %d, %d bytes", at, resp.StatusCode, len(text))
 		}
 		pages[at], links[at] = attributes(t, text)

@@ -34,7 +34,7 @@ type compareView struct {
 	l         *locale.Language
 }
 
-// maxCompared is the maximum number of reports on the page, whatever the plan allows.
+// maxCompared is the maximum number of reports on the page, even if the plan allows more.
 const maxCompared = 50
 
 // compare shows key figures of several profile reports side by side.

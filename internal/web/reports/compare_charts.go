@@ -83,7 +83,9 @@ func (v compareView) Growth() comparison {
 		series := plot.Series{Name: nameOf(v.l, s), Color: i + 1}
 		for _, m := range measured {
 			value := 100 * float64(m.Followers-measured[0].Followers) / float64(measured[0].Followers)
-			series.Points = append(series.Points, plot.Point{Name: v.l.Format(m.At, locale.ShortDay), At: float64(m.At.Unix()), Value: &value})
+			series.Points = append(series.Points, plot.Point{
+				Name: v.l.Format(m.At, locale.ShortDay), At: float64(m.At.Unix()), Value: &value,
+			})
 		}
 		out.Series = append(out.Series, series)
 	}

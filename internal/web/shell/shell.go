@@ -96,8 +96,8 @@ func (s *Shell) WithVisitor(pages http.Handler) http.Handler {
 	return p.Handler(s.recordVisit(s.sessions.manager.LoadAndSave(s.identify(s.requireText(s.followTeamLink(pages))))))
 }
 
-// ContentSecurityPolicy is the Content-Security-ContentSecurityPolicy. It allows only resources from this origin and forbids inline scripts and
-// styles.
+// ContentSecurityPolicy is the value of the header Content-Security-Policy. It allows only resources from this origin
+// and forbids inline scripts and styles.
 const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
 	"font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
