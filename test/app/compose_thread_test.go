@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,34 @@ func TestThreadOnOtherNetwork(t *testing.T) {
 		p := b.send(http.MethodPost, "/posts/preview", f.values).shows(200, "X harbour", ": 7 / 280")
 		if n := strings.Count(p.source, "Facebook and LinkedIn have no threads, so this post cannot be published there."); n != 2 {
 			t.Errorf("%d sentences about networks without threads, want one at the parts and one in the list of problems", n)
+		}
+	})
+}
+
+// A single problem with the text of a single account is shown only at its preview. Other problems are also listed.
+func TestPreviewListsProblems(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		long, facebook := strings.Repeat("é", 301), c.addAccountOf(t, "facebook")
+		for name, test := range map[string]struct {
+			values url.Values
+			lists  bool
+		}{
+			"none":             {url.Values{"account": {c.id()}, "caption": {"Short."}}, false},
+			"text":             {url.Values{"account": {c.id()}, "caption": {long}}, false},
+			"another field":    {url.Values{"account": {c.addAccountOf(t, "instagram")}, "caption": {"No image."}}, true},
+			"several accounts": {url.Values{"account": {c.id(), facebook}, "caption": {long}}, true},
+			"a thread":         {url.Values{"account": {c.id()}, "caption": {long}, "part-1": {"Second."}}, true},
+		} {
+			f := b.open("/posts/new?caption=x").form("Save draft")
+			for key, value := range test.values {
+				f.values[key] = value
+			}
+			shown := b.send(http.MethodPost, "/posts/preview", f.values).shows(200).source
+			if got := strings.Contains(shown, `<details class="issues">`); got != test.lists {
+				t.Errorf("%s: listed %v, want %v", name, got, test.lists)
+			}
 		}
 	})
 }

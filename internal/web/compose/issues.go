@@ -26,6 +26,15 @@ func (o *previewView) Readiness() string {
 	return "ready"
 }
 
+// ListsIssues reports whether the problems are listed above the previews. A single problem with the text of a single
+// preview is only shown in the preview.
+func (o *previewView) ListsIssues() bool {
+	if o.Blank || len(o.Issues) == 0 {
+		return false
+	}
+	return len(o.Issues) > 1 || len(o.Cards) > 1 || len(o.Lengths) > 0 || o.Issues[0].Field != "caption"
+}
+
 // addIssues lists the problems of all cards, each once, those that block publishing first.
 func (o *previewView) addIssues(l *locale.Language) {
 	for _, c := range o.Cards {
