@@ -80,7 +80,7 @@ func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, accoun
 			return removed, err
 		}
 		for _, upcoming := range list {
-			err := s.db.InTx(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error {
+			err := s.db.InTx(ctx, "post.remove_account", func(ctx context.Context, tx *db.Tx) error {
 				return s.removeAccount(ctx, tx, call, upcoming.id, account)
 			})
 			if err != nil {

@@ -33,7 +33,7 @@ func RequestReapprovalForMedia(ctx context.Context, tx *db.Tx, person, team, med
 		_, err = tx.Exec(ctx, `UPDATE posts SET approval = ?, approval_round = ? WHERE id = ?`, string(p.Approval),
 			p.Round, p.ID)
 		if err != nil {
-			return fmt.Errorf("sending a post back to its client: %w", err)
+			return fmt.Errorf("requesting approval again: %w", err)
 		}
 		detail := map[string]any{"changed": []string{"alt_text"}, "approval": p.Approval}
 		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, kind, p.ID, detail); err != nil {

@@ -24,7 +24,7 @@ func OpenRound(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.Approval, p.Round = Waiting, p.Round+1
 	if _, err := tx.Exec(ctx, `INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, ?, ?)`, p.ID,
 		p.Round, db.Micros(tx.Now())); err != nil {
-		return fmt.Errorf("opening a round of approval: %w", err)
+		return fmt.Errorf("opening an approval round: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE posts SET approval_sent = 0 WHERE id = ? AND team_id = ?`, p.ID,
 		p.TeamID); err != nil {

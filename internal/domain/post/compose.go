@@ -44,7 +44,7 @@ type Composition struct {
 	Day          string                      // planned date of a draft without a time, such as 2026-03-29; or empty
 	Rule         string                      // recurrence rule of a template; empty keeps the current rule
 
-	Scheduling bool // whether the caller schedules the post for At afterwards
+	Scheduling bool // whether the caller schedules the post for At next
 	OnlyTime   bool // whether to change only At and Day
 }
 

@@ -48,7 +48,7 @@ func (s *Service) RemoveMedia(ctx context.Context, call operation.Call, media in
 		}
 		for _, id := range ids {
 			var state Approval
-			err := s.db.InTx(ctx, "post.take_out_media", func(ctx context.Context, tx *db.Tx) error {
+			err := s.db.InTx(ctx, "post.remove_media", func(ctx context.Context, tx *db.Tx) error {
 				var err error
 				state, err = s.removeMedia(ctx, tx, call, id, media)
 				return err

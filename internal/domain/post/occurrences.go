@@ -242,7 +242,7 @@ func (s *Service) postsLeftForOccurrence(ctx context.Context, q db.Querier, p Re
 	}
 	location, err := time.LoadLocation(zone)
 	if err != nil {
-		return 0, fmt.Errorf("reading the zone of team %d: %w", p.TeamID, err)
+		return 0, fmt.Errorf("loading the time zone of team %d: %w", p.TeamID, err)
 	}
 	first, next := teamtime.Month(p.ScheduledAt, location)
 	var used int64

@@ -290,7 +290,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 		var allowed bool
 		if err := tx.QueryRow(ctx, `SELECT `+due.MayPublishSQL+` FROM posts WHERE id = ?`,
 			id).Scan(&allowed); err != nil {
-			return fmt.Errorf("checking whether a due post may go out: %w", err)
+			return fmt.Errorf("checking whether a due post may be published: %w", err)
 		}
 		if !allowed {
 			return nil

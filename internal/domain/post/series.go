@@ -118,10 +118,10 @@ func (s *Service) CallAs(ctx context.Context, person int64, postID string,
 		return operation.Call{}, apierr.ItemNotFound()
 	}
 	if err != nil {
-		return operation.Call{}, fmt.Errorf("reading a person's rights on a post: %w", err)
+		return operation.Call{}, fmt.Errorf("reading a person's permissions for a post: %w", err)
 	}
 	if actor.Zone, err = time.LoadLocation(zone); err != nil {
-		return operation.Call{}, fmt.Errorf("reading the zone of team %d: %w", actor.TeamID, err)
+		return operation.Call{}, fmt.Errorf("loading the time zone of team %d: %w", actor.TeamID, err)
 	}
 	now := s.db.Now()
 	actor.Plan, actor.Capabilities = s.catalog.PlanInEffect(plan, db.Time(until), now).ID,
@@ -272,7 +272,7 @@ func (s *Service) updateSeries(ctx context.Context, tx *db.Tx, p *Record) error 
 	_, err := tx.Exec(ctx, `UPDATE post_series SET wake_at = ? WHERE id = ? AND wake_at > 0 AND last_at = ?`,
 		db.Micros(tx.Now()), p.SeriesID, db.Micros(p.OccursAt))
 	if err != nil {
-		return fmt.Errorf("waking a series: %w", err)
+		return fmt.Errorf("making the next occurrence of a series due: %w", err)
 	}
 	return nil
 }
