@@ -38,7 +38,7 @@ type Composition struct {
 	Thread       []ThreadPart                // parts after the post itself, in order
 	FirstComment string                      // comment that each account adds to its post; empty for none
 	Overrides    map[int64]override.Override // overrides by account
-	Covers       map[int64]time.Duration     // cover times by media ID of the video; without one, the network chooses the frame
+	Covers       map[int64]time.Duration     // cover times by video ID; the network chooses missing ones
 	At           time.Time                   // scheduled time, or planned time of a draft; zero if there is none
 	Options      *network.Options            // settings for individual networks; nil keeps the current settings
 	Day          string                      // planned date of a draft without a time, such as 2026-03-29; or empty

@@ -110,8 +110,8 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	v.Accounts = kept
 }
 
-// Customized returns the accounts whose overrides can be edited: the selected accounts, and accounts whose text has
-// errors.
+// Customized returns the accounts whose overrides can be edited: the selected accounts, and unselected accounts whose
+// text has errors.
 func (v *view) Customized() []selectedAccount {
 	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Unselected), v.isKept))
 }

@@ -84,8 +84,8 @@ type Handlers struct {
 	times     PostingTimes
 }
 
-// NetworkInfo provides what the editor needs from the networks: the settings of TikTok accounts, the options of posts
-// that set none, and the rules for content.
+// NetworkInfo provides what the editor needs to know about the networks: the settings of TikTok accounts, the default
+// options of posts, and the rules for content.
 type NetworkInfo interface {
 	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
 	DefaultOptions(platform string) network.Options
@@ -122,12 +122,14 @@ func (p *Handlers) Routes() []shell.Route {
 }
 
 // withPost wraps a handler for the post in the path. It calls do if the visitor may write in the selected team and the
-// post belongs to that team. For a GET of a post of another of the visitor's teams, it selects that team and redirects.
+// post belongs to that team. If a GET request is for a post in another of the visitor's teams, withPost selects that
+// team and redirects. If a form with files is for a post in any of the visitor's open teams, withPost calls do, which
+// checks the team after it parses the form.
 func (p *Handlers) withPost(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.postOf(r, id); err != nil {
-			if shell.SendsFiles(r) && p.isInOwnTeam(r, id) { // receive compares the team that the form names
+			if shell.SendsFiles(r) && p.isInOwnTeam(r, id) { // receive checks the team in the form
 				do(w, r)
 				return
 			}
@@ -164,7 +166,7 @@ func (p *Handlers) requireWriter(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// postOf returns the selected team's post with an ID, or a not_found error.
+// postOf returns the selected team's post with the given ID, or a not_found error.
 func (p *Handlers) postOf(r *http.Request, id string) (post.Record, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
 		return post.Record{}, apierr.ItemNotFound()

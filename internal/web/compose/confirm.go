@@ -19,8 +19,7 @@ type confirmation struct {
 	MaxMessage  int  // maximum length of the message to the client
 }
 
-// confirm sends the confirmation question, or the form with its problems. It saves nothing, so canceling leaves no
-// draft.
+// confirm shows the confirmation page, or the form with its problems. It saves nothing, so canceling leaves no draft.
 func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s formData, what string) {
 	found, err := p.findErrors(r, s, what)
 	if err != nil {
@@ -47,5 +46,5 @@ func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s formData, w
 	})
 }
 
-// asksFirst reports whether the page's script requests the confirmation question instead of saving a new post.
+// asksFirst reports whether the page's script requests the confirmation page instead of saving a new post.
 func asksFirst(r *http.Request) bool { return r.PostForm.Get("ask") != "" && r.PathValue("id") == "" }

@@ -36,7 +36,8 @@ func (p *Handlers) copyPage(w http.ResponseWriter, r *http.Request, id string) {
 	}
 }
 
-// startCopy creates the copy of a failed post for which the form was opened. From then on, the form changes this copy.
+// startCopy creates the copy of a failed post if the form was opened to make one. From then on, the form changes this
+// copy.
 func (p *Handlers) startCopy(r *http.Request, s *formData) error {
 	if s.Again == "" || r.PathValue("id") != "" {
 		return nil

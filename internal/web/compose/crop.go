@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/web/unsaved"
 )
 
-// openCrop stores the form as unsaved and opens the page that crops one of its images. argument has the image's list
-// and ID.
+// openCrop stores the form as unsaved and opens the page that crops one of its images. argument is the image's list and
+// its ID, separated by a colon.
 func (p *Handlers) openCrop(w http.ResponseWriter, r *http.Request, s formData, argument string) {
 	list, id, _ := strings.Cut(argument, ":")
 	l, image := mediaListOf(list), number(id)
@@ -36,7 +36,7 @@ func (p *Handlers) openCrop(w http.ResponseWriter, r *http.Request, s formData, 
 	shell.Redirect(w, r, f.CropPath(image))
 }
 
-// storeForm stores a form, including the files that it has uploaded, as unsaved.
+// storeForm stores a form as unsaved, including the files that it has uploaded.
 func (p *Handlers) storeForm(r *http.Request, s *formData) error {
 	if s.Draft == "" {
 		s.Draft = rand.Text()
@@ -61,8 +61,8 @@ func (p *Handlers) storeForm(r *http.Request, s *formData) error {
 	return err
 }
 
-// purposes returns the networks of a list's accounts. If the post is a story on a network, it returns library.Story
-// instead of that network.
+// purposes returns the networks of the selected accounts that use a list. It replaces networks where the post is a
+// story with library.Story.
 func (s *formData) purposes(l mediaList, accounts []account.SocialAccount) []string {
 	var out []string
 	for _, a := range accounts {
@@ -87,7 +87,8 @@ func (p *Handlers) ReplaceMedia(r *http.Request, f library.PostForm, item, repla
 	})
 }
 
-// replaceMedia replaces an item in a field of a form. The replacement gets the alternative text that was entered.
+// replaceMedia replaces an item in a field of a form. If the replacement has no alternative text in the form, it gets
+// the text that was entered for the item.
 func replaceMedia(form url.Values, field string, item, replacement int64) error {
 	before, after := strconv.FormatInt(item, 10), strconv.FormatInt(replacement, 10)
 	at := slices.Index(form[field], before)

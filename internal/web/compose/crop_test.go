@@ -39,7 +39,7 @@ func TestReplaceMedia(t *testing.T) {
 	}
 }
 
-// The purposes of an image are the networks of the accounts that publish it, and stories.
+// The purposes of an image are the networks of the accounts that publish it, or library.Story.
 func TestPurposes(t *testing.T) {
 	accounts := []account.SocialAccount{
 		{ID: 1, Platform: "instagram"}, {ID: 2, Platform: "x"}, {ID: 3, Platform: "x"}, {ID: 4, Platform: "pinterest"},

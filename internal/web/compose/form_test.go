@@ -208,8 +208,8 @@ func TestFormRoundTrip(t *testing.T) {
 	}
 }
 
-// Parts of the thread are added and removed by buttons. Blank parts are not published, and problems have the numbers of
-// the form.
+// Buttons add and remove parts of the thread. Blank parts are not published, and problems have the part numbers of the
+// form.
 func TestThreadParts(t *testing.T) {
 	t.Parallel()
 	s := parseForm(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x", "8"},
@@ -273,8 +273,8 @@ func TestArrangePartMedia(t *testing.T) {
 	}
 }
 
-// Long texts are split where they are, and media stay with the first part of their text. A thread that would be too
-// long, and a link that does not fit, change nothing.
+// Long texts are split in place, and media stay with the first part of their text. The form does not change if the
+// thread would be too long or if a link does not fit.
 func TestSplitTexts(t *testing.T) {
 	t.Parallel()
 	fits := func(text string) bool { return len(text) <= 12 }

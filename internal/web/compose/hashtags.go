@@ -53,7 +53,7 @@ func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 	p.ShowPart(w, r, pages["compose"], "hashtags", lists)
 }
 
-// hashtagLists returns the team's latest lists, except empty ones.
+// hashtagLists returns the team's latest nonempty lists.
 func (p *Handlers) hashtagLists(r *http.Request) ([]hashtagList, error) {
 	found, _, err := shell.Run[list.HashtagLists](p.Shell, r, "list_hashtag_lists",
 		operation.Arguments{"scope": "own", "limit": int64(offeredLists)})

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/web/preview"
 )
 
-// issue is a problem in the preview's list, with every account that has it.
+// issue is a problem in the preview's list, with every network that has it.
 type issue struct {
 	Text      string
 	Field     string // ID of the element that corrects it

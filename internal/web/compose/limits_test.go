@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// The limits of a TikTok account are sentences in the person's language, with whole minutes from two on.
+// The limits of a TikTok account are sentences in the person's language. Whole minutes are given in
+// minutes, from two minutes on.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// mediaList identifies a list of media items in the form: that of the post, of an account's override, or of a part of
-// the thread. The zero value identifies the list of the post.
+// mediaList identifies a list of media items in the form. The list belongs to the post, to an account's override, or to
+// a part of the thread. The zero value identifies the post's list.
 type mediaList struct {
 	Account int64 // ID of the account; 0 for the post and for parts
 	Part    int   // number of the part as in partField; 0 for the post and for accounts
@@ -18,7 +18,7 @@ type mediaList struct {
 // partPrefix precedes the number of a part in the identifier of its list and in the name of its text field.
 const partPrefix = "part-"
 
-// mediaListOf is the inverse of String. It returns the list of the post for other texts.
+// mediaListOf is the inverse of String. For other texts, it returns the post's list.
 func mediaListOf(text string) mediaList {
 	if n, ok := strings.CutPrefix(text, partPrefix); ok {
 		return mediaList{Part: int(number(n))}
@@ -33,7 +33,7 @@ func (l mediaList) String() string {
 	return strconv.FormatInt(l.Account, 10)
 }
 
-// Field returns the name of the form fields with the IDs of the items.
+// Field returns the name of the form fields that contain the IDs of the items.
 func (l mediaList) Field() string {
 	switch {
 	case l.Part > 0:
@@ -76,7 +76,7 @@ func (s *formData) list(l mediaList) []int64 {
 	return s.Own[l.Account].Media
 }
 
-// setList replaces the items of a list. hasList must be true for the list.
+// setList replaces the items of a list. hasList(l) must be true.
 func (s *formData) setList(l mediaList, media []int64) {
 	switch {
 	case l.Part > 0:
@@ -129,7 +129,7 @@ type item struct {
 	Last  bool   // whether it is the last item of the list
 	Alt   string // alternative text, as entered or from the library
 	Cover string // time of a video's cover in seconds, as entered
-	First bool   // whether it is the item's first occurrence in the form, where its Alt and Cover are edited
+	First bool   // whether it is the item's first occurrence in the form, where Alt and Cover can be edited
 }
 
 // arrangeMedia sets the items of all lists. It omits media that are not in known, the team's library items by ID.

@@ -16,7 +16,7 @@ const (
 	monthRange = 120 // number of months before and after the current one that can be shown
 )
 
-// month is the month of a date picker, with the times of the team's posts.
+// month is a month in the date picker, with the times of the team's posts.
 type month struct {
 	Title          string
 	Previous, Next string // such as 2026-11; empty at the ends of the range
@@ -24,7 +24,7 @@ type month struct {
 	Weeks          [][]monthDay
 }
 
-// monthDay is a day of a month's weeks.
+// monthDay is a day in the weeks of a month.
 type monthDay struct {
 	Date   string // such as 2026-11-29
 	Day    int
@@ -33,10 +33,11 @@ type monthDay struct {
 	Today  bool
 	Name   string   // date in words
 	Times  []string // times of the team's posts, earliest first
-	Excess bool     // whether the day has more posts than Times
+	Excess bool     // whether the day has more posts than Times lists
 }
 
-// showMonth serves a month of the date picker to the page's script: the current one if the query has no valid month.
+// showMonth serves a month of the date picker to the page's script. Without a valid month in the query, it serves the
+// current month.
 func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -78,7 +79,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	p.ShowPart(w, r, pages["compose"], "month", shown)
 }
 
-// newMonth returns the month that begins at first as whole weeks, without posts.
+// newMonth returns the month that begins at first, in whole weeks and without posts.
 func newMonth(l *locale.Language, first time.Time, today string) month {
 	out := month{Title: l.Format(first, locale.Month)}
 	day, end := l.StartOfWeek(first), first.AddDate(0, 1, 0)

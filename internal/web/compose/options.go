@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// The values of a field that is yes, no or not set.
+// The values of a field that can be yes, no or unset.
 const (
 	yes = "yes"
 	no  = "no"
@@ -40,7 +40,7 @@ var optionForms = []optionFields{
 	{youTube, readYouTube, func(to *network.Options, from network.Options) { to.YouTube = from.YouTube }, youTubeErrors},
 }
 
-// choices are the network options in a form. For a network that is not in Networks, the post keeps its options.
+// choices are the network options in a form. The post keeps its options for networks that are not in Networks.
 type choices struct {
 	network.Options
 
@@ -66,7 +66,7 @@ func choicesOf(o network.Options) choices {
 	return c
 }
 
-// of returns held, the options of the post, with those of the form's networks replaced by the choices.
+// of returns the post's options, held, after replacing the options of the form's networks with the choices.
 func (c choices) of(held network.Options) *network.Options {
 	for _, f := range optionForms {
 		if slices.Contains(c.Networks, f.platform) {
@@ -101,7 +101,7 @@ func (v *view) SharesOptions(platform string) bool {
 	return n > 1
 }
 
-// Publishes reports whether an account of a network is selected.
+// Publishes reports whether an account on a network is selected.
 func (v *view) Publishes(platform string) bool {
 	return slices.ContainsFunc(v.Chosen, func(c selectedAccount) bool { return c.Platform == platform })
 }

@@ -19,7 +19,7 @@ const (
 	maxLanguages = 3
 )
 
-// pick returns those of the values that are offered, in the order of offered.
+// pick returns the values that are offered, in the order of offered.
 func pick(offered []shell.Choice, values []string) []string {
 	var out []string
 	for _, one := range offered {
@@ -57,7 +57,7 @@ func readBluesky(form url.Values, o *network.Options) {
 	if len(b.Languages) == 0 {
 		b.Languages = nil
 	}
-	// If the card has no texts, those of the linked page are used.
+	// If the card has no title, delivery reads its texts from the linked page.
 	if form.Get("bluesky-card") == yes {
 		b.LinkCard = &network.BlueskyOptionsLinkCard{
 			URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),

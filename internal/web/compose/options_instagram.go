@@ -48,7 +48,7 @@ func readInstagram(form url.Values, o *network.Options) {
 	}
 }
 
-// usernames returns the usernames in a text, which are separated by white space or commas, without @ and duplicates.
+// usernames returns the usernames in a text, where white space or commas separate them. It removes @ and duplicates.
 func usernames(text string) []string {
 	var out []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
@@ -59,8 +59,8 @@ func usernames(text string) []string {
 	return out
 }
 
-// userTag returns a tag for an account. It keeps the position of the account's existing tag, if places has one. A place
-// is a text "username x y" with x and y from 0 to 1, as returned by TagPlaces.
+// userTag returns a tag for an account. If places contains the account, the tag gets that position. A place is a text
+// "username x y" with x and y from 0 to 1, as returned by TagPlaces.
 func userTag(name string, places []string) network.InstagramUserTag {
 	tag := network.InstagramUserTag{Username: name}
 	for _, place := range places {
@@ -73,8 +73,8 @@ func userTag(name string, places []string) network.InstagramUserTag {
 	return tag
 }
 
-// Formats returns the choices of a post's format on Instagram and Facebook, with the chosen format of a post if it is set
-// explicitly.
+// Formats returns the formats that a post can have on Instagram and Facebook. The first one, Post, has an empty value
+// unless chosen is network.FormatPost. This keeps an explicit choice.
 func (*view) Formats(chosen string) []shell.Choice {
 	post := shell.Choice{Name: "Post|noun"}
 	if chosen == network.FormatPost {
@@ -83,7 +83,7 @@ func (*view) Formats(chosen string) []shell.Choice {
 	return []shell.Choice{post, {Value: network.FormatReel, Name: "Reel"}, {Value: network.FormatStory, Name: "Story"}}
 }
 
-// Trials returns the choices of how a trial reel is shown to followers.
+// Trials returns the ways to share a trial reel with followers.
 func (*view) Trials() []shell.Choice { return preview.InstagramTrials }
 
 func isFormat(format string) bool {

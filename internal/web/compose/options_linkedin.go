@@ -45,7 +45,7 @@ func readLinkedIn(form url.Values, o *network.Options) {
 		Visibility: form.Get("linkedin-visibility"), Poll: readLinkedInPoll(form),
 		Mentions: readMentions(textOf(form, "linkedin-mentions")),
 	}
-	// If the card has no texts, those of the linked page are used.
+	// If the card has no title, delivery reads its texts from the linked page.
 	if form.Get("linkedin-article") == yes {
 		l.Article = &network.LinkedInOptionsArticle{
 			Source:      strings.TrimSpace(form.Get("linkedin-article-source")),
@@ -74,8 +74,8 @@ func readLinkedInPoll(form url.Values) *network.LinkedInOptionsPoll {
 	return &poll
 }
 
-// readMentions returns the mentions in a text with one "name = URN" per line. If the URN is only a number, it is the ID
-// of a company.
+// readMentions returns the mentions in a text, which has one "name = URN" per line. A URN that is only a number is the
+// ID of a company.
 func readMentions(text string) []network.LinkedInMention {
 	var out []network.LinkedInMention
 	for line := range strings.Lines(text) {
@@ -94,7 +94,7 @@ func readMentions(text string) []network.LinkedInMention {
 	return out
 }
 
-// linkedInErrors returns the errors in the LinkedIn options, each with its field. Package network/linkedin checks the
+// linkedInErrors returns the errors of the LinkedIn options, each with its field. Package network/linkedin checks the
 // rest.
 func linkedInErrors(o network.Options) []error {
 	l := o.LinkedIn
@@ -134,7 +134,7 @@ func (v *view) LinkedInChoices() network.LinkedInOptions {
 	return network.ValueOrZero(v.Choices.LinkedIn)
 }
 
-// LinkedInVisibilities returns the visibilities other than the default, which the template lists itself.
+// LinkedInVisibilities returns all visibilities except the default, which the template lists itself.
 func (*view) LinkedInVisibilities() []shell.Choice { return linkedInVisibilities[1:] }
 
 // LinkedInArticle returns the LinkedIn link card in the form, or the zero value if there is none.
@@ -153,7 +153,7 @@ func (v *view) LinkedInQuestion() string {
 	return ""
 }
 
-// LinkedInPoll returns the choices of the poll, padded with empty strings to maxPollChoices.
+// LinkedInPoll returns the choices of the poll on LinkedIn, padded with empty strings to maxPollChoices.
 func (v *view) LinkedInPoll() []string {
 	out := make([]string, maxPollChoices)
 	if poll := v.LinkedInChoices().Poll; poll != nil {
@@ -162,7 +162,7 @@ func (v *view) LinkedInPoll() []string {
 	return out
 }
 
-// LinkedInPollLengths returns the possible durations of a poll, with the chosen one selected.
+// LinkedInPollLengths returns the possible durations of a poll on LinkedIn. The chosen one is selected.
 func (v *view) LinkedInPollLengths() []box {
 	length := usualLinkedInPoll
 	if poll := v.LinkedInChoices().Poll; poll != nil && poll.Duration != "" {

@@ -68,12 +68,12 @@ func threadsErrors(o network.Options) []error {
 // ThreadsChoices returns the form's choices for Threads, or the zero value if there are none.
 func (v *view) ThreadsChoices() network.ThreadsOptions { return network.ValueOrZero(v.Choices.Threads) }
 
-// ThreadsReplies returns the choices of who can reply on Threads, except for the default, everyone.
+// ThreadsReplies returns the ways to limit who can reply on Threads. It omits the default, everyone.
 func (*view) ThreadsReplies() []shell.Choice {
 	return preview.ThreadsReplies[:len(preview.ThreadsReplies)-1]
 }
 
-// ThreadsPoll returns the texts of the poll fields for Threads, "" for those without a text.
+// ThreadsPoll returns the choices of the poll on Threads, padded with empty strings to maxPollChoices.
 func (v *view) ThreadsPoll() []string {
 	out := make([]string, maxPollChoices)
 	if poll := v.ThreadsChoices().PollAttachment; poll != nil {

@@ -50,7 +50,7 @@ type creator struct {
 }
 
 // limits describes the maximum length of a video and the features that the settings turn off. It does not list
-// audiences, because the form disables those that the account does not allow.
+// audiences, because the form disables the ones that the account does not allow.
 func limits(l *locale.Language, c creator) string {
 	var out []string
 	switch longest := c.MaxVideoDuration; {
@@ -74,7 +74,7 @@ func limits(l *locale.Language, c creator) string {
 	return strings.Join(out, " ")
 }
 
-// restrictableOptions returns the options that the settings of an account can forbid: features and audiences.
+// restrictableOptions returns the options that an account's settings can forbid: features and audiences.
 func restrictableOptions() []string {
 	out := []string{"comment", "duet", "stitch"}
 	for _, a := range shell.TikTokAudiences {
@@ -89,13 +89,13 @@ func (c creator) Off() string {
 		func(option string) bool { return !c.Forbids(option) }), " ")
 }
 
-// Forbids reports whether the settings of any selected TikTok account forbid an option.
+// Forbids reports whether any selected TikTok account has settings that forbid an option.
 func (v *view) Forbids(option string) bool {
 	return slices.ContainsFunc(v.Creators, func(c creator) bool { return c.Forbids(option) })
 }
 
-// creatorsOf reads the settings of the selected TikTok accounts concurrently, so that it takes no longer than reading
-// one. It omits accounts for which there is nothing to show.
+// creatorsOf reads the settings of the selected TikTok accounts concurrently, so that several accounts take no longer
+// than one. It omits accounts that have nothing to show.
 func (p *Handlers) creatorsOf(r *http.Request, accounts []account.SocialAccount, selected []int64) []creator {
 	var out []creator
 	var ids []int64
@@ -125,5 +125,5 @@ func (v *view) TeamAudience() locale.Key {
 // TikTokChoices returns the form's choices for TikTok, or the zero value if there are none.
 func (v *view) TikTokChoices() network.TikTokOptions { return network.ValueOrZero(v.Choices.TikTok) }
 
-// Audiences returns the choices of who can see a post on TikTok.
+// Audiences returns the possible audiences of a post on TikTok.
 func (*view) Audiences() []shell.Choice { return shell.TikTokAudiences }

@@ -21,12 +21,12 @@ const (
 	usualPollMinutes = 1440  // a day
 )
 
-// pollLengths are the choices of how long a poll on X is open, in minutes.
+// pollLengths are the durations that the form offers for a poll on X, in minutes.
 var pollLengths = []shell.Choice{
 	{Value: "60", Name: "1 hour"}, {Value: "1440", Name: "1 day"}, {Value: "4320", Name: "3 days"}, {Value: "10080", Name: "7 days"},
 }
 
-// readChoicesOf returns the choices of the poll that a form has in a field, except empty ones.
+// readChoicesOf returns the nonempty choices of the poll in a form field.
 func readChoicesOf(form url.Values, field string) []string {
 	var out []string
 	for _, choice := range form[field] {
@@ -90,10 +90,10 @@ func pollErrors(field string, choices []string, longest int) []error {
 // XChoices returns the form's choices for X, or the zero value if there are none.
 func (v *view) XChoices() network.XOptions { return network.ValueOrZero(v.Choices.X) }
 
-// XReplies returns the choices of who can reply on X, except for the default, everyone.
+// XReplies returns the ways to limit who can reply on X. It omits the default, everyone.
 func (*view) XReplies() []shell.Choice { return preview.XReplies }
 
-// XPoll returns the texts of the poll fields for X, "" for those without a text.
+// XPoll returns the choices of the poll on X, padded with empty strings to maxPollChoices.
 func (v *view) XPoll() []string {
 	out := make([]string, maxPollChoices)
 	if poll := v.XChoices().Poll; poll != nil {
@@ -102,7 +102,7 @@ func (v *view) XPoll() []string {
 	return out
 }
 
-// PollLengths returns the choices of how long a poll on X is open. If the post has another length, it is added.
+// PollLengths returns the durations that the form offers for a poll on X. It adds the post's duration if it is another.
 func (v *view) PollLengths() []box {
 	minutes := strconv.Itoa(usualPollMinutes)
 	if poll := v.XChoices().Poll; poll != nil {

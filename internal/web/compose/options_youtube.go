@@ -69,7 +69,7 @@ func (v *view) YouTubeChoices() network.YouTubeOptions { return network.ValueOrZ
 // Kids returns "yes" or "no" if the form states whether the video is made for kids, or else "".
 func (v *view) Kids() string { return kidsOf(v.YouTubeChoices()) }
 
-// DefaultKids is like Kids, but returns the default, which applies if the form does not state it.
+// DefaultKids is like Kids, but for the default, which applies if the form does not state it.
 func (v *view) DefaultKids() string { return kidsOf(v.YouTubeDefaults) }
 
 // DefaultVisibility returns the name of the visibility that applies if the form has none, or "" if there is no default.
@@ -92,5 +92,5 @@ func kidsOf(y network.YouTubeOptions) string {
 	return no
 }
 
-// Visibilities returns the choices of who can see a video on YouTube.
+// Visibilities returns the possible visibilities of a video on YouTube.
 func (*view) Visibilities() []shell.Choice { return preview.YouTubeVisibilities }

@@ -39,7 +39,7 @@ type view struct {
 	ByDate     string    // label of monthly recurrence on the same date
 	ByDay      string    // label of monthly recurrence on the same weekday
 	Errors     problems
-	Done       string        // what was done, and what failed, before the problems are listed
+	Done       string        // text before the list of problems that says what was done and what failed
 	Theirs     *post.Record  // newer version that someone else saved; nil if there is none
 	Paused     string        // why scheduling and publishing are paused; empty if they are not
 	Offers     []unsavedForm // unsaved forms that can be restored
@@ -48,7 +48,7 @@ type view struct {
 	Times      suggestions   // suggested times; empty for a paused series
 	// the team's default TikTok options; nil if there are none
 	TeamTikTok *network.TikTokOptions
-	// the options that a YouTube video has if the form sets none
+	// the options of a YouTube video that apply if the form sets none
 	YouTubeDefaults network.YouTubeOptions
 	Playlists       bool // whether videos can be added to YouTube playlists
 }
@@ -98,7 +98,8 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, s)
 }
 
-// restore shows the form saved in the session, if any: one sent after sign-out or after a switch of teams.
+// restore shows the form that the session has saved for this page, and reports whether there is one. A form is saved if
+// it is sent after the visitor has signed out or has switched to another team.
 func (p *Handlers) restore(w http.ResponseWriter, r *http.Request) bool {
 	form := p.SavedForm(r)
 	if form == nil {
@@ -130,13 +131,13 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show shows the form of the post in the path, or of a new post, with the problems in why, if any.
+// show shows the form of the post in the path, or of a new post. It lists the errors in why.
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, s formData, why ...error) {
 	p.showAt(w, r, s, r.PathValue("id"), "", why...)
 }
 
-// showAt shows the form of the post with the given ID, or of a new post if id is empty, with the problems in why, if
-// any. done is a text that precedes the problems and describes what was done and what failed.
+// showAt shows the form of the post with the given ID, or of a new post if id is empty. It lists the errors in why
+// after done, a text that says what was done and what failed.
 func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s formData, id, done string, why ...error) {
 	out, err := p.viewOf(r, s, id)
 	if err != nil {
@@ -243,7 +244,8 @@ func (p *Handlers) viewOf(r *http.Request, s formData, id string) (view, error) 
 	return out, err
 }
 
-// addSavedPost sets the saved post, the visitor's unsaved forms of it, and the reason if publishing is paused.
+// addSavedPost sets the saved post and the visitor's unsaved forms of it. If publishing is paused, it also sets the
+// reason.
 func (p *Handlers) addSavedPost(r *http.Request, out *view, actor *access.Actor, id string) error {
 	var err error
 	if out.Draft == "" {
@@ -301,7 +303,7 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s formData) (ma
 	return out, nil
 }
 
-// withoutYear is the distance from now up to which times are shown without a year.
+// withoutYear is how far from now a time can be to be shown without a year.
 const withoutYear = 300 * 24 * time.Hour
 
 // checkTime sets the fields that describe the form's time.

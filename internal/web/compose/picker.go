@@ -59,8 +59,8 @@ func (p picker) arguments() operation.Arguments {
 	return args
 }
 
-// pickerPage returns the library page for the picker. If the cursor belongs to another search or the folder was
-// deleted, it returns the first page, and of all folders in the second case.
+// pickerPage returns the library page for the picker. If the cursor belongs to another search, it returns the first
+// page. If the folder was deleted, it returns the first page of all items.
 func (p *Handlers) pickerPage(r *http.Request, s *formData) (mediaPicker, error) {
 	list, got, err := shell.Run[media.MediaList](p.Shell, r, "list_media", s.Picker.arguments())
 	if err != nil && (s.Picker.Cursor != "" && apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.FolderNotFound)) {

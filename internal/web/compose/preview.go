@@ -26,15 +26,15 @@ import (
 // previewView is the preview and validation of an unsaved post.
 type previewView struct {
 	Cards          []card
-	Blocking       int                   // number of problems with which a network would reject the post
+	Blocking       int                   // number of problems that would make a network reject the post
 	Warnings       int                   // number of other problems
 	Left           *int64                // posts left in the month; nil if the plan has no limit
 	AwaitsApproval bool                  // whether the client has not approved the post yet, or has rejected it
 	Forecast       *post.PreflightResult // forecast for a scheduled post that needs no approval
 	IsPausedSeries bool                  // whether the post is the template of a paused series
-	Next           []time.Time           // first times of a new or resumed series
+	Next           []time.Time           // first times of a new series, or next times of a paused one
 	Day            []neighbour           // other posts on the selected day
-	More           bool                  // whether the day has more posts than Day
+	More           bool                  // whether the day has more posts than Day lists
 	Error          string                // an error in the input; empty if there is none
 	Empty          bool                  // whether no account is selected
 	Issues         []issue               // the problems of all cards
@@ -57,7 +57,7 @@ type card struct {
 	post.AccountCheck
 
 	Look  preview.Post // how the post looks on the network
-	Alone bool         // whether the account's problems do not prevent publishing to the others
+	Alone bool         // whether the post is published to the other accounts despite the problems of this one
 }
 
 // check validates a form and returns its preview. accounts are the team's accounts; saved is the saved post, or nil.
@@ -143,8 +143,8 @@ func (p *Handlers) forecast(out *previewView, checked post.CompositionCheck, hel
 	out.count()
 }
 
-// requestedTime returns the form's time, together with an error if it is invalid or not allowed. A post may keep its
-// saved time.
+// requestedTime returns the form's time, and an error if the time is invalid or not allowed. A post may keep its saved
+// time, even if it has passed.
 func (p *Handlers) requestedTime(s formData, zone *time.Location, held *post.Record) (time.Time, error) {
 	if s.When.isDayOnly() {
 		_, err := s.When.day()
@@ -173,7 +173,7 @@ const maxNeighbours = 10 // maximum number of other posts that are shown for the
 // addDay adds the other posts on the selected day.
 func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s formData, held *post.Record, out *previewView) error {
 	day, err := time.Parse(dateOnly, s.When.Date)
-	if err != nil { // no date, or an invalid one, whose error is shown elsewhere
+	if err != nil { // no date, or an invalid date, which another error reports
 		return nil //nolint:nilerr // as above
 	}
 	next := day.AddDate(0, 0, 1)
@@ -322,8 +322,8 @@ func (p *Handlers) previewOf(r *http.Request, s formData) (previewView, view, er
 	return out, fresh, err
 }
 
-// addFresh adds the parts of the form that the page may not have yet: the question which of two times is meant, and the
-// overrides of newly selected accounts, which the script lists in the field "fresh".
+// addFresh adds the parts of the form that the page may not have yet: the choice between two equal wall-clock times,
+// and the overrides of newly selected accounts. The script lists these accounts in the field "fresh".
 func (v *view) addFresh(
 	r *http.Request, l *locale.Language, accounts []account.SocialAccount, known map[int64]network.Media, now time.Time,
 ) {

@@ -38,16 +38,17 @@ func (p problems) Within(platform string) bool {
 	return slices.ContainsFunc(p, func(one problem) bool { return strings.HasPrefix(one.Field, platform+"-") })
 }
 
-// Mark returns the attributes of an input: its descriptions by id, and whether it is invalid. Browsers focus the first
-// invalid input.
+// Mark returns the attributes of an input: the ids of its descriptions, and whether it is invalid. Browsers focus the
+// first invalid input.
 func (p problems) Mark(field string, hints ...string) template.HTMLAttr {
 	return p.attributes(field, ` aria-invalid="true" autofocus`, hints)
 }
 
-// Describe returns the attributes of a group of inputs.
+// Describe returns the attribute of a group of inputs with the id of its error, if it has one.
 func (p problems) Describe(field string) template.HTMLAttr { return p.attributes(field, "", nil) }
 
-// attributes returns the attributes of an element. The IDs in them must exist in the templates.
+// attributes returns the attributes of an element. The templates must contain elements with the ids that it
+// refers to.
 func (p problems) attributes(field, invalid string, hints []string) template.HTMLAttr {
 	if len(p.At(field)) == 0 {
 		invalid = ""
@@ -60,13 +61,13 @@ func (p problems) attributes(field, invalid string, hints []string) template.HTM
 	return template.HTMLAttr(` aria-describedby="` + strings.Join(hints, " ") + `"` + invalid) //nolint:gosec // only ids
 }
 
-// fields maps argument names of services to ids of the form.
+// fields maps argument names in the errors of services to element ids in the form.
 var fields = map[string]string{
 	"scheduled_at": "date", "repeat": "often", "rule": "often", "count": "times", "account_ids": "accounts",
 	"media_ids": "media", "first_comment": "first-comment",
 }
 
-// problemOf returns an error as a problem of the form.
+// problemOf converts an error to a problem of the form.
 func problemOf(l *locale.Language, err error) problem {
 	field, _ := apierr.FromError(err).Context["argument"].(string)
 	if id, ok := fields[field]; ok {
@@ -78,13 +79,13 @@ func problemOf(l *locale.Language, err error) problem {
 	return problem{errorText(l, err), field}
 }
 
-// order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
+// order lists the ids of the form's fields in their order on the page. An entry that ends in "-" is a prefix of ids.
 var order = []string{
 	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "first-comment", "often", "every",
 	"until", "times", "date", "time", "second",
 }
 
-// sort orders problems as their fields are in the form.
+// sort sorts problems in the order of their fields in the form. Problems without a field come first.
 func (p problems) sort() {
 	rank := func(one problem) int {
 		at := slices.IndexFunc(order, func(id string) bool {
@@ -136,8 +137,8 @@ func (p *Handlers) findErrors(r *http.Request, s formData, what string) ([]error
 	return append(out, p.timeErrors(s, held, actor.PersonZone, what)...), nil
 }
 
-// savedPost returns the post that the form changes, or the copy of a failed post that saving the form creates. It
-// returns a zero Record for a new post, and an error if the post cannot be changed.
+// savedPost returns the post that the form changes. If the form copies a failed post, it returns the copy, which may
+// not be saved yet. It returns a zero Record for a new post, and an error if the post cannot be changed.
 func (p *Handlers) savedPost(r *http.Request, actor *access.Actor, s formData) (post.Record, error) {
 	switch id := r.PathValue("id"); {
 	case id != "":
@@ -152,7 +153,8 @@ func (p *Handlers) savedPost(r *http.Request, actor *access.Actor, s formData) (
 	return post.Record{}, nil
 }
 
-// errOnlySchedule is the error of the other buttons for a recurrence rule, which would be lost.
+// errOnlySchedule is the error if a button other than Schedule is pressed and the form has a recurrence rule. The rule
+// would be lost.
 var errOnlySchedule = apierr.Invalid(apierr.NotAllowedValue, "repeat",
 	"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.")
 
@@ -171,7 +173,7 @@ func nonNil(errs ...error) []error {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// timeError returns the error of the form's time. at and err are the results of parsing the time.
+// timeError returns the error of the form's time, or nil. at and err are the results of parsing the time.
 func (p *Handlers) timeError(s formData, held post.Record, what string, at time.Time, err error) error {
 	required := what == "schedule" || held.Status == post.Scheduled && what == "save"
 	switch {
@@ -188,7 +190,7 @@ func (p *Handlers) timeError(s formData, held post.Record, what string, at time.
 	return nil
 }
 
-// ruleError returns the error of the form's recurrence.
+// ruleError returns the error of the form's recurrence, or nil.
 func (p *Handlers) ruleError(s formData, held post.Record, what string, at time.Time, zone *time.Location) error {
 	switch {
 	case s.Repeat.Often == "":
@@ -204,7 +206,7 @@ func (p *Handlers) ruleError(s formData, held post.Record, what string, at time.
 	return err
 }
 
-// rejections returns why networks would reject a composition.
+// rejections returns the problems that would make networks reject a composition, as errors.
 func (p *Handlers) rejections(
 	r *http.Request, actor *access.Actor, s formData, c post.Composition, held post.Record,
 ) ([]error, error) {
@@ -233,7 +235,7 @@ func (p *Handlers) rejections(
 	return append(out, nonNil(noThreadsError(p.Language(r), checked.Previews))...), nil
 }
 
-// fieldOf returns the field that corrects a network's problem with an account.
+// fieldOf returns the id of the form's element that corrects a problem of an account.
 func fieldOf(found post.PostProblem, t post.Target) string {
 	switch code := found.Code; {
 	case found.FirstComment:

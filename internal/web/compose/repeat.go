@@ -36,7 +36,7 @@ type unit struct {
 	Rule, Rules locale.Key // description of an interval of one unit, and of several
 }
 
-// frequencies returns the options of how often a post repeats.
+// frequencies returns the options for how often a post repeats.
 func frequencies() []unit {
 	return []unit{
 		{option: option{"", "Does not repeat"}},
@@ -58,25 +58,25 @@ var weekdays = []weekday{
 	{"SU", "Sunday"},
 }
 
-// weekdaysOf returns the weekdays, beginning with the first day of the week in the language.
+// weekdaysOf returns the weekdays in order, starting with the first day of the week in the language.
 func weekdaysOf(l *locale.Language) []weekday {
 	first := (int(l.WeekStart()) + 6) % 7
 	return slices.Concat(weekdays[first:], weekdays[:first])
 }
 
-// shortWeekday returns the short name of the weekday with a code.
+// shortWeekday returns the short name of the weekday with the given code.
 func shortWeekday(l *locale.Language, code string) string {
 	i := slices.IndexFunc(weekdays, func(d weekday) bool { return d.Code == code })
 	monday := time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 	return l.Format(monday.AddDate(0, 0, i), locale.ShortWeekday)
 }
 
-// codeOf returns the code of a weekday in recurrence rules.
+// codeOf returns a weekday's code in recurrence rules.
 func codeOf(day time.Weekday) string { return weekdays[(int(day)+6)%7].Code }
 
 const maxEvery, maxTimes = 99, 999
 
-// rule returns the RRULE of a series that begins at a time, or "" for no recurrence. begin is in the series' time zone.
+// rule returns the RRULE of a series that begins at begin, or "" for no recurrence. begin is in the series' time zone.
 func (r repeat) rule(begin time.Time) (string, error) {
 	every := number(r.Every)
 	if r.Every == "" {
@@ -115,8 +115,8 @@ func (r repeat) rule(begin time.Time) (string, error) {
 	return strings.Join(append(parts, end...), ";"), nil
 }
 
-// monthDay returns the part of a monthly rule that selects the day of the month on which the series begins: by date, or
-// by weekday if By is "day". A series skips months without that day.
+// monthDay returns the part of a monthly rule that selects the same day of the month as begin. It selects the day by
+// date or, if By is "day", by weekday. A series skips months that do not have the day.
 func (r repeat) monthDay(begin time.Time) string {
 	if r.By != "day" {
 		return fmt.Sprintf("BYMONTHDAY=%d", begin.Day())
@@ -154,8 +154,8 @@ func zoneOf(template post.Record) (*time.Location, error) {
 	return zone, nil
 }
 
-// ruleFor returns the form's rule for an existing series. It returns an error if the form has no recurrence, because a
-// series is ended on the post's page.
+// ruleFor returns the form's rule for an existing series. It returns an error if the form has no recurrence, because
+// the form cannot end a series.
 func ruleFor(s formData, template post.Record) (string, error) {
 	zone, err := zoneOf(template)
 	if err != nil {
@@ -169,7 +169,8 @@ func ruleFor(s formData, template post.Record) (string, error) {
 	return rule, err
 }
 
-// repeatOf converts a rule to the form's fields. It is the inverse of rule, and ignores other parts of rules.
+// repeatOf converts a rule to the form's fields. It is the inverse of rule. It ignores parts of a rule that have no
+// field in the form.
 func repeatOf(rule string) repeat {
 	r := repeat{Every: "1"}
 	for part := range strings.SplitSeq(rule, ";") {
@@ -196,7 +197,7 @@ func repeatOf(rule string) repeat {
 	return r
 }
 
-// monthLabels returns the labels for monthly recurrence of a series that begins at a time: by date and by weekday.
+// monthLabels returns the labels for monthly recurrence by date and by weekday. The series begins at begin.
 func monthLabels(l *locale.Language, begin time.Time) (string, string) {
 	date := l.T(onDay[ordinal(begin.Day())], begin.Day())
 	day := weekdays[(int(begin.Weekday())+6)%7].Name
@@ -207,12 +208,12 @@ func monthLabels(l *locale.Language, begin time.Time) (string, string) {
 }
 
 var (
-	// onDay maps the suffixes of ordinal numbers to labels of a day of the month.
+	// onDay maps the suffixes of ordinal numbers to labels for a day of the month.
 	onDay = map[string]locale.Key{
 		"st": "On the %dst of the month", "nd": "On the %dnd of the month", "rd": "On the %drd of the month",
 		"th": "On the %dth of the month",
 	}
-	// onWeekday has the labels for the first to the fourth of a weekday in a month.
+	// onWeekday has the labels for the first to fourth occurrence of a weekday in a month.
 	onWeekday = []locale.Key{
 		"On the first %s of the month", "On the second %s of the month", "On the third %s of the month",
 		"On the fourth %s of the month",

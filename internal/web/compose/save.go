@@ -18,10 +18,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxForm is the maximum size of the form in bytes: many accounts with long texts.
+// maxForm is the maximum size of the form in bytes. It is large enough for many accounts with long texts.
 const maxForm = 2 << 20
 
-// submit reads the form and handles the pressed button. A form with files occupies a slot only after it was read.
+// submit reads the form and handles the pressed button. A form with files takes a slot only after it is read.
 func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	if !shell.SendsFiles(r) {
 		if p.ReadLongForm(w, r, maxForm) {
@@ -36,7 +36,7 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rejectAfterFiles answers a form whose files were stored, but for which the node has no free slot.
+// rejectAfterFiles responds if the node has no free slot for a form whose files are already in the library.
 func (p *Handlers) rejectAfterFiles(w http.ResponseWriter, r *http.Request, err error) {
 	shell.SetRetryAfter(w, err)
 	p.ShowMessage(w, r, http.StatusServiceUnavailable, "Not saved", "The service is overloaded. Your files are in the "+
@@ -70,8 +70,8 @@ func (p *Handlers) handleButton(w http.ResponseWriter, r *http.Request, s formDa
 	}
 }
 
-// edit changes the form as a button asks that does not save it. argument is the part of the button's value after a
-// colon.
+// edit performs the action of a button that changes the form without saving it. argument is the part of the button's
+// value after the colon.
 func (p *Handlers) edit(r *http.Request, s *formData, button, argument string) error {
 	switch button {
 	case "search":
@@ -162,7 +162,7 @@ func (p *Handlers) revokedLinkNote(r *http.Request, id string) string {
 	return " " + p.T(r, "The client’s earlier links no longer work. Send the new version to the client.")
 }
 
-// savedText returns the confirmation of a post that was only saved.
+// savedText returns the confirmation for a post that was only saved.
 func (p *Handlers) savedText(r *http.Request, id string) string {
 	held, err := p.postOf(r, id)
 	switch {
@@ -198,13 +198,13 @@ func (p *Handlers) createdPost(r *http.Request, once string) string {
 	return ""
 }
 
-// failedActionTexts describes the action of a button that failed because of the listed problems.
+// failedActionTexts maps each button to the text that precedes the problems if the button's action failed.
 var failedActionTexts = map[string]locale.Key{
 	"save": "Not saved.", "schedule": "The post wasn’t scheduled.", "publish": "Not saved and not published.",
 	"approval": "Not saved and not sent for approval.",
 }
 
-// showUnfinished shows the form of a saved post if a following step failed.
+// showUnfinished shows the form of a post that was saved, but whose next step failed with err.
 func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s formData, id string, err error) {
 	held, loadErr := p.postOf(r, id)
 	if loadErr != nil {
@@ -215,8 +215,8 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s form
 	p.showAt(w, r, s, id, p.T(r, "The post was saved, but the next step failed.")+p.revokedLinkNote(r, id), err)
 }
 
-// write creates or changes the post and returns its ID and time. The ID is also returned if only a part was saved.
-// scheduling says that the post is scheduled next.
+// write creates or changes the post and returns its ID and time. It also returns the ID if it saves the post but fails
+// to save alternative texts. scheduling says that the caller schedules the post next.
 func (p *Handlers) write(r *http.Request, s *formData, scheduling bool) (string, time.Time, error) {
 	if err := p.startCopy(r, s); err != nil {
 		return "", time.Time{}, err
@@ -269,7 +269,7 @@ func (p *Handlers) newRule(r *http.Request, s formData, id string) (string, erro
 	return ruleFor(s, held)
 }
 
-// create drafts a new post. A form that is submitted twice creates one post.
+// create drafts a new post. A form that is submitted twice creates only one post.
 func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, error) {
 	call, err := p.NewCall(r, "create_post")
 	if err != nil {
@@ -279,7 +279,7 @@ func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, err
 	return made, err
 }
 
-// saveAltTexts saves alternative texts that differ from the library's.
+// saveAltTexts saves the form's alternative texts that differ from the texts in the library.
 func (p *Handlers) saveAltTexts(r *http.Request, actor *access.Actor, s formData) error {
 	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
 	if err != nil {
@@ -301,7 +301,7 @@ func (p *Handlers) saveAltTexts(r *http.Request, actor *access.Actor, s formData
 	return nil
 }
 
-// runStep runs another operation of the same submission under a separate key.
+// runStep runs another operation for the same submission, with an idempotency key of its own.
 func (p *Handlers) runStep(r *http.Request, step, tool string, args operation.Arguments) (pipeline.Outcome, error) {
 	next := r.Clone(r.Context())
 	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + step}}
@@ -348,8 +348,8 @@ func (p *Handlers) schedule(r *http.Request, s formData, id string, at time.Time
 	return p.startSeries(r, held, rule, actor.PersonZone)
 }
 
-// startSeries starts or resumes a series and returns a confirmation with the next time and the drafts that it
-// reschedules.
+// startSeries starts or resumes a series. It returns a confirmation that contains the next time and the drafts that the
+// series reschedules.
 func (p *Handlers) startSeries(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
 	l, taken := p.Language(r), ""
 	message, next := locale.Key("The post repeats on schedule."),
@@ -370,5 +370,6 @@ func (p *Handlers) startSeries(r *http.Request, held post.Record, rule string, z
 	return strings.TrimSpace(text + " " + l.T("Each occurrence is a separate post, created in advance.") + " " + taken), err
 }
 
-// maxReschedulable bounds the search for drafts that a series reschedules. Pausing usually creates one.
+// maxReschedulable limits how many occurrences are searched for drafts that the series reschedules. Pausing usually
+// leaves one draft.
 const maxReschedulable = 50

@@ -19,7 +19,7 @@ type formData struct {
 	Caption      string
 	Accounts     []int64
 	Media        []int64
-	Parts        []part               // of the thread, after the post itself
+	Parts        []part               // parts of the thread after the post itself
 	Own          map[int64]ownContent // by account
 	Alts         map[int64]string     // by image
 	Covers       map[int64]string     // by video, in seconds as entered
@@ -30,8 +30,8 @@ type formData struct {
 	Picker       picker
 	Seen         int64  // last change of the post when the form was first shown, in microseconds
 	Voice        int64  // brand voice to check against; 0 for the default, noVoice for none
-	Unsaved      bool   // the form contains restored unsaved input
-	Remembered   bool   // its accounts are those of the last post
+	Unsaved      bool   // whether the form contains unsaved input
+	Remembered   bool   // whether the accounts are preselected from the person's last post
 	Again        string // ID of the failed post that the form copies; empty once the copy exists
 	Draft        string // identifies the form until it is saved; empty if it has no id yet
 }
@@ -57,7 +57,7 @@ func textOf(form url.Values, name string) string {
 	return cleanText.Replace(strings.ToValidUTF8(form.Get(name), "\uFFFD"))
 }
 
-// numbers returns a field's valid ids.
+// numbers returns the valid IDs of a field.
 func numbers(texts []string) []int64 {
 	out := []int64{}
 	for _, text := range texts {
@@ -68,7 +68,7 @@ func numbers(texts []string) []int64 {
 	return out
 }
 
-// number returns an id, or 0 if invalid.
+// number parses an integer. It returns 0 if the text is invalid.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
@@ -124,7 +124,7 @@ func parseForm(form url.Values) formData {
 	return s
 }
 
-// formDataOf returns a saved post as a form.
+// formDataOf converts a saved post to the content of a form.
 func formDataOf(p post.Record, zone *time.Location) formData {
 	s := formData{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
 		Own: map[int64]ownContent{}, Alts: map[int64]string{},
@@ -169,7 +169,7 @@ func addCovers(into map[int64]string, media []network.Media) {
 // seconds returns a duration as entered in a form.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// ownText returns the name of the field of an account's text.
+// ownText returns the name of the field for an account's own text.
 func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
 
 // composition returns the form's content without its time, and every error. Errors name the invalid field.
@@ -207,7 +207,7 @@ func (s *formData) composition() (post.Composition, []error) {
 	return c, formErr
 }
 
-// hasContent reports whether there is something to publish.
+// hasContent reports whether the form contains something to publish.
 func (s *formData) hasContent() bool {
 	for _, o := range s.Own {
 		if o.UsesText() || o.UsesMedia() {
@@ -218,7 +218,7 @@ func (s *formData) hasContent() bool {
 		strings.TrimSpace(s.FirstComment) != ""
 }
 
-// removeUnknown removes items that the library does not have.
+// removeUnknown removes media that are not in known, the team's library items by ID.
 func (s *formData) removeUnknown(known map[int64]network.Media) {
 	gone := func(id int64) bool { return known[id].ID == 0 }
 	s.Media = slices.DeleteFunc(slices.Clone(s.Media), gone)

@@ -40,7 +40,7 @@ func (p *Handlers) threadLimit(accounts []account.SocialAccount, selected []int6
 	}
 }
 
-// split replaces each text that does not fit with parts that fit. The first of these parts keeps the media.
+// split splits each text that is too long into parts that fit. The first of these parts keeps the media.
 func (s *formData) split(fits func(string) bool) error {
 	texts := append([]part{{Text: s.Caption, Media: s.Media}}, s.Parts...)
 	var out []part

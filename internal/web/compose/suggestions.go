@@ -19,13 +19,13 @@ const (
 	maxFreeTimes = 3
 )
 
-// PostingTimes provides the times of the week at which an account's posts get more engagement than usual.
+// PostingTimes provides the hours of the week when posts on an account get more engagement than usual.
 type PostingTimes interface {
 	BestTimes(ctx context.Context, team int64, accounts []int64, zone *time.Location) ([]analytics.BestTime, error)
 }
 
-// suggestions are times that the form offers: best times of the selected accounts, and free times. None of them has
-// another post of the team.
+// suggestions are times that the form offers: the best times for the selected accounts, and other free times. The team
+// has no post at any of these times.
 type suggestions struct {
 	Path   string // URL path to which the form is sent
 	Chosen time.Time
@@ -33,7 +33,7 @@ type suggestions struct {
 	Free   []time.Time
 }
 
-// bestTime is the next free occurrence of an hour of the week that is among the best of the selected accounts.
+// bestTime is the next free occurrence of one of the best hours of the week for the selected accounts.
 type bestTime struct {
 	analytics.BestTime
 
@@ -70,12 +70,12 @@ func (p *Handlers) suggest(r *http.Request, s *formData, accounts []account.Soci
 	return out, nil
 }
 
-// bestTimes returns the next free best times of the selected accounts, best first.
+// bestTimes returns the next free best times for the selected accounts, best first.
 func (p *Handlers) bestTimes(
 	r *http.Request, selected []int64, accounts []account.SocialAccount, now time.Time,
 ) ([]bestTime, error) {
 	team := shell.VisitorOf(r.Context()).Team
-	zone, err := time.LoadLocation(team.Timezone) // as on the pages with analytics
+	zone, err := time.LoadLocation(team.Timezone) // as on the analytics pages
 	if err != nil {
 		return nil, fmt.Errorf("loading the team's time zone: %w", err)
 	}

@@ -36,7 +36,7 @@ func readParts(form url.Values) []part {
 		}
 		out = append(out, part{
 			Text:  textOf(form, partField(n)),
-			Media: numbers(strings.Fields(strings.Join(form[partMediaField(n)], " "))), // older forms have one field for all
+			Media: numbers(strings.Fields(strings.Join(form[partMediaField(n)], " "))), // older forms have all IDs in one field
 		})
 	}
 	return out
@@ -51,7 +51,7 @@ func partsOf(p post.Record) []part {
 	return out
 }
 
-// changeParts performs the action of a button of the thread: "add", or "remove:" and the index of a part.
+// changeParts performs the action of a button of the thread. what is "add", or "remove:" and the index of a part.
 func (s *formData) changeParts(what string) {
 	action, place, _ := strings.Cut(what, ":")
 	at, err := strconv.Atoi(place)
@@ -81,8 +81,8 @@ func (s *formData) renumberAll(checked []post.AccountCheck) {
 	}
 }
 
-// renumber changes the numbers of parts in problems to those in the form. A form counts blank parts too, which are not
-// validated.
+// renumber changes the part numbers in problems to the numbers in the form. The form also counts blank parts, which are
+// not validated.
 func (s *formData) renumber(found []post.PostProblem) {
 	numbers := []int{0}
 	for i, p := range s.Parts {
@@ -109,7 +109,8 @@ func hasThreads(platform string) bool {
 	return rules.Thread
 }
 
-// canSplit reports whether the post's text or a part is too long for an account whose network publishes threads.
+// canSplit reports whether splitting can help: the account's network publishes threads, and the post's text or a part
+// is too long for it.
 func canSplit(c post.AccountCheck) bool {
 	return hasThreads(c.Target.Platform) && slices.ContainsFunc(c.Problems, func(found post.PostProblem) bool {
 		return found.Code == "caption_too_long" && !found.FirstComment && (found.Part > 0 || c.Target.Caption == nil)

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// codeNoThreads is the code of the problem of accounts whose network has no threads.
+// codeNoThreads is the problem code for accounts whose network does not support threads.
 const codeNoThreads = "thread_not_supported"
 
 // partLength is the length of a part of the thread as an account's network counts it.
@@ -52,8 +52,8 @@ func networksWithoutThreads(checked []post.AccountCheck) []string {
 
 func isNoThreads(found post.PostProblem) bool { return found.Code == codeNoThreads }
 
-// noThreadsText says which networks prevent a thread from being published, and what to do. It returns "" if there are
-// none.
+// noThreadsText returns a text that names the networks, which cannot publish the thread, and says what to do. It
+// returns "" if there are none.
 func noThreadsText(l *locale.Language, networks []string) string {
 	if len(networks) == 0 {
 		return ""

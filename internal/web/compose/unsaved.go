@@ -18,9 +18,9 @@ import (
 	"pressroom.example/pressroom/internal/web/unsaved"
 )
 
-const excerptLength = 80 // of an offered form's text, in characters
+const excerptLength = 80 // maximum length of unsavedForm.Excerpt, in characters
 
-// alreadySubmitted is the text for a form that cannot be kept.
+// alreadySubmitted is the text for a form that cannot be autosaved because it was already saved.
 const alreadySubmitted locale.Key = "This form was already submitted, perhaps in another tab. Copy your text, then open the post again."
 
 // unsavedForm is a form that a person has left without saving.
@@ -31,14 +31,14 @@ type unsavedForm struct {
 	Again       string    // ID of the failed post that the form copies; empty for other forms
 }
 
-// draftID matches the ids that forms get when they are shown.
+// draftID matches the IDs that forms get when they are shown.
 var draftID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// submissionFields are the fields that belong to one submission.
+// submissionFields are the fields that belong to a single submission and are not stored.
 var submissionFields = []string{"do", "once", "files", "fresh", shell.TeamField}
 
-// keepUnsaved stores the visitor's unsaved form. It changes no post. A form of a new post without text and media is not
-// stored, which status 205 says.
+// keepUnsaved stores the visitor's unsaved form. It does not change the post. If a new post has neither content nor
+// options, keepUnsaved deletes its stored form and responds with status 205.
 func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
@@ -81,7 +81,7 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// unsavedKey returns the key of a form of the visitor.
+// unsavedKey returns the key of the visitor's form with the given ID.
 func unsavedKey(r *http.Request, id string) unsaved.Key {
 	v := shell.VisitorOf(r.Context())
 	return unsaved.Key{PersonID: v.ID, TeamID: v.Team.ID, ID: id}
@@ -92,13 +92,13 @@ func (p *Handlers) endUnsaved(r *http.Request, s formData) {
 	if s.Draft == "" {
 		return
 	}
-	if err := unsaved.End(r.Context(), p.DB, unsavedKey(r, s.Draft)); err != nil { // the form is only offered once more
-		p.Log.ErrorContext(r.Context(), "recording that a form was saved failed", "error", err)
+	if err := unsaved.End(r.Context(), p.DB, unsavedKey(r, s.Draft)); err != nil { // the form is offered again
+		p.Log.ErrorContext(r.Context(), "recording a saved form failed", "error", err)
 	}
 }
 
-// unsavedOfPost selects a person's unsaved forms of a post in a team. With an empty ID it selects the forms of new
-// posts, which include the forms of posts that were deleted or published in the meantime.
+// unsavedOfPost selects a person's unsaved forms of a post in a team. If the post ID is empty, it selects the forms of
+// new posts, and the forms of posts that were deleted or published in the meantime.
 const unsavedOfPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? OR (? = '' AND NOT EXISTS
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
@@ -133,7 +133,7 @@ func (p *Handlers) unsavedForms(r *http.Request, id string, zone *time.Location)
 	return out, nil
 }
 
-// restoreUnsaved shows the unsaved form that the query names. It reports false if the query names none.
+// restoreUnsaved shows the unsaved form that the query names. It reports false if the query does not name a form.
 func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
 	id, v := r.URL.Query().Get("unsaved"), shell.VisitorOf(r.Context())
 	if id == "" {

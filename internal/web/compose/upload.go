@@ -12,9 +12,9 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// receive parses a form with files and adds the files to the library. It returns the form, with the files appended to
-// the list that the picker adds to, and the errors of rejected files. If there is no form to show, it writes the error
-// response and returns false.
+// receive parses a form with files. It adds the files to the library and to the list that the picker adds to. It
+// returns the form and the errors of rejected files. If there is no form to show, it writes the error response and
+// returns false.
 func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (formData, []error, bool) {
 	body := shell.NewUpload(w, r)
 	r.Body = body
@@ -71,11 +71,12 @@ type filesForm struct {
 	forbidden  error   // why the visitor may not write in the team; nil if they may
 	files      int     // number of files so far
 	added      []int64 // items added to the library
-	rejections []error // errors of rejected files, or one error for all files
+	rejections []error // errors of rejected files; a single error if all files are rejected
 	closed     bool    // whether all further files are rejected
 }
 
-// take adds a file to the library. It records the error of a rejected file. An error that it returns ends the form.
+// take adds a file to the library. It records the error if the file is rejected. If take returns an error, the rest
+// of the form is not read.
 func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 	if f.forbidden != nil || shell.HasWrongTeam(f.r, fields) {
 		return shell.SkipFile(part, fields)

@@ -13,10 +13,11 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxWords limits the words to use that are listed.
+// maxWords is the maximum number of preferred words and phrases that are listed.
 const maxWords = 20
 
-// noVoice is the value of formData.Voice if the person chose no voice. The value 0 stands for the team's default voice.
+// noVoice is the value of formData.Voice if the person chose to check against no voice. The value 0 means the team's
+// default voice.
 const noVoice = -1
 
 // voiceCheck is the result of checking the texts of a form against a brand voice.
@@ -29,7 +30,7 @@ type voiceCheck struct {
 	Use        []useWord
 }
 
-// useWord is a word or phrase that the voice prefers. Used reports whether the texts contain it.
+// useWord is a word or phrase that the voice prefers. Used is set if the texts contain it.
 type useWord struct {
 	Text string
 	Used bool
@@ -81,7 +82,7 @@ func (w *voiceCheck) apply(v voice.BrandVoice, texts []string) {
 	}
 }
 
-// texts returns the post's text and the own texts of the selected accounts. It omits the thread and the first comment.
+// texts returns the post's text and the selected accounts' own texts. It omits the thread and the first comment.
 func (s *formData) texts() []string {
 	out := []string{s.Caption}
 	for _, account := range s.Accounts {

@@ -127,7 +127,7 @@ func gapError(w timeInput, zone *time.Location) error {
 	}
 	_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
 	old := time.FixedZone("", before)
-	// Read with the old offset, the wall-clock time is an instant after the change, so its zone begins at the change.
+	// With the old offset, the wall-clock time is an instant after the change, so its zone period begins at the change.
 	gap, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
 	return apierr.Invalidf(apierr.TimeDoesNotExist, "time",
 		"On %s, clocks in %s go from %s to %s, so this time does not exist. Choose another.",
