@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Conditions under which a network shows a card for the first link of a text.
+// The conditions for a network to show a card for the first link in a text.
 const (
 	never = iota
 	withoutMedia
@@ -21,10 +21,10 @@ type feedLayout struct {
 	// The approximate number of characters or lines after which the feed cuts a text; 0 means never.
 	chars, lines int
 	title        int // maximum characters of the first line as title; 0 for networks without titles
-	card         int
+	card         int // one of never, withoutMedia and always
 }
 
-// looks has the limits that docs/app.md explains, with their sources.
+// looks maps each network to its feed layout. docs/app.md explains the limits and names their sources.
 var looks = map[string]feedLayout{
 	"instagram": {chars: 125, lines: 3},
 	"facebook":  {chars: 477, lines: 5, card: withoutMedia},
@@ -42,7 +42,7 @@ func titleOf(text string, limit int) string {
 	return network.Clip(strings.Join(strings.Fields(first), " "), limit)
 }
 
-// splitPreview splits a text after a number of lines or characters, whichever comes first, and between two words if
+// splitPreview splits a text after a number of lines or characters, whichever comes first. It splits between words if
 // possible.
 func splitPreview(text string, chars, lines int) (string, string) {
 	end := cutLines(text, lines)
@@ -52,8 +52,8 @@ func splitPreview(text string, chars, lines int) (string, string) {
 	return text[:end], text[end:]
 }
 
-// cutLines returns the length in bytes of the first limit lines of a text. If only empty lines follow, they are
-// included.
+// cutLines returns the length in bytes of the first limit lines of a text. If only blank lines follow, it includes
+// them.
 func cutLines(text string, limit int) int {
 	end := 0
 	for range limit {
@@ -69,7 +69,8 @@ func cutLines(text string, limit int) int {
 	return end - 1
 }
 
-// splitAt returns the length in bytes of the first limit characters of a text, up to the end of a word if possible.
+// splitAt returns the length in bytes of the first limit characters of a text. If a space is
+// shortly before the limit, the length ends there.
 func splitAt(text string, limit int) int {
 	if utf8.RuneCountInString(text) <= limit {
 		return len(text)
@@ -89,7 +90,7 @@ func splitAt(text string, limit int) int {
 	return end
 }
 
-// part is a piece of a text. Highlighted reports whether networks highlight it.
+// part is a piece of a text. Highlighted is set if networks highlight it.
 type part struct {
 	Text        string
 	Highlighted bool

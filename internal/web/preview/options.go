@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// withOptions returns the preview with what the options of the post's network change in it.
+// withOptions returns the preview after applying the options of the post's network.
 func (p Post) withOptions(c network.Content) Post {
 	switch o := c.Options; p.Platform {
 	case "bluesky":

@@ -25,7 +25,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-// templates holds a function for each language that returns the parsed templates.
+// templates maps each language to a function that returns its parsed templates.
 var templates = func() map[*locale.Language]func() *template.Template {
 	out := map[*locale.Language]func() *template.Template{}
 	for _, l := range locale.All() {
@@ -47,7 +47,7 @@ type Author struct {
 	ID       int64
 	Platform string
 	Username string
-	Name     string // display name, which is untrusted text; empty if it is the username
+	Name     string // display name, which is untrusted text; New sets it to the username if it is empty
 }
 
 // Post is a preview of a post on one account.
@@ -59,14 +59,14 @@ type Post struct {
 	Text  string // the text before "more"
 	Rest  string // the text after "more"
 	Media []network.Media
-	Card  string // host of the link for which the network shows a card
-	// texts of the card; empty if they are those of the page
+	Card  string // host of the link that the network shows as a card
+	// texts of the card; empty if the page's own texts are used
 	CardTitle, CardText string
-	Quote               string           // address of the quoted post
+	Quote               string           // URL or ID of the quoted post
 	IsSensitive         bool             // has a content warning
 	IsLimited           bool             // only connections can see it
-	Section             string           // section of a board
-	Question            string           // question of a poll; empty if it is the text
+	Section             string           // section of a Pinterest board
+	Question            string           // question of a poll; empty if Text is the question
 	Poll                []string         // choices of a poll
 	Lang                *locale.Language // nil for English
 	Parts               []Post           // replies of the thread, in order
@@ -74,8 +74,8 @@ type Post struct {
 	Story               bool             // the post is a story, which fills the screen and has no text
 	Reel                bool             // the post is a reel, which fills the screen
 	Play                bool             // show images in full, and let videos be played
-	// Link is the path of the approval link through which the post is shown, which prefixes the paths of files and
-	// pictures. It is empty in the app.
+	// Link is the path of the approval link that shows the post. The paths of files and profile pictures begin with
+	// it. It is empty in the app.
 	Link string
 
 	options network.Options // for the list of settings
@@ -124,7 +124,7 @@ func isReel(platform string, o network.Options) bool {
 	return false
 }
 
-// WithThread returns the preview with further parts of a thread.
+// WithThread returns the preview with the further parts of a thread.
 func (p Post) WithThread(parts []thread.Part) Post {
 	for _, part := range parts {
 		p.Parts = append(p.Parts, New(p.Author, network.Content{Text: part.Caption, Media: part.Media}))
@@ -140,7 +140,7 @@ func (p Post) WithComment(text string) Post {
 	return p
 }
 
-// Date returns the formatted date of a post, or "" for a post without a time.
+// Date returns the formatted date of a post, or "" if the post has no time.
 func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	at := cmp.Or(p.PublishedAt, p.ScheduledAt)
 	if at.IsZero() {
@@ -195,8 +195,8 @@ func (p Post) IsVerticalVideo() bool {
 	return len(p.Media) == 1 && p.Media[0].Kind == network.Video && p.Media[0].Height > p.Media[0].Width
 }
 
-// Shape returns the CSS class for the aspect ratio of the first media item, which determines the ratio of a carousel.
-// It returns "" without media.
+// Shape returns the CSS class for the aspect ratio of the first media item, which also applies to a carousel. It
+// returns "" if there are no media.
 func (p Post) Shape() string {
 	if len(p.Media) == 0 {
 		return ""
@@ -219,7 +219,7 @@ type Shown struct {
 	link string
 }
 
-// Path returns the path of the media item or, for an image that is not shown in full, of its thumbnail.
+// Path returns the path of the media item. For an image that is not shown in full, it returns the path of a thumbnail.
 func (s Shown) Path() string {
 	id := strconv.FormatInt(s.Item.ID, 10)
 	switch image := s.Item.Kind == network.Image; {
@@ -257,8 +257,8 @@ func (p Post) Board() string {
 	return ""
 }
 
-// AccountsHTML lists accounts as a part of a sentence. The usernames are in bdi elements, because they may have another
-// writing direction.
+// AccountsHTML lists accounts for use in a sentence. The usernames are in bdi elements, because their writing direction
+// may differ from the sentence's.
 func AccountsHTML(targets []post.Target) template.HTML {
 	out := make([]string, len(targets))
 	for i, t := range targets {

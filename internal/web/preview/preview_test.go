@@ -59,7 +59,7 @@ func TestFoldKeepsText(t *testing.T) {
 	})
 }
 
-// A post has the date of its publication, or else of its schedule, in the time zone.
+// The date of a post is its publication date or, if it is not published, its scheduled date in the time zone.
 func TestDate(t *testing.T) {
 	t.Parallel()
 	zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
@@ -158,7 +158,7 @@ func TestLinkCards(t *testing.T) {
 	}
 }
 
-// The preview of a pin shows its title, link and section. That of a post on LinkedIn shows who can see it.
+// The preview of a pin shows its title, link and section. The preview of a LinkedIn post shows who can see it.
 func TestPinAndVisibility(t *testing.T) {
 	t.Parallel()
 	pin := draw(t, "pinterest", network.Content{Text: "Read https://a.example", Options: network.Options{
@@ -321,7 +321,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A reel fills the screen on the network whose options ask for it.
+// A post whose options for the network set the format reel fills the screen.
 func TestReel(t *testing.T) {
 	t.Parallel()
 	reel := network.Options{Instagram: &network.InstagramOptions{Format: network.FormatReel}}

@@ -10,7 +10,7 @@ import (
 )
 
 // problemFormats lists the formats of the problem texts that contain values, as package network writes them. The API
-// returns only complete texts, so the values are parsed from the texts to translate them.
+// returns only complete texts, so translate parses the values from the texts.
 var problemFormats = []locale.Key{
 	"A post on %s needs text, an image or a video. Add one.",
 	"A post on %s needs %s. Add one.",
@@ -57,7 +57,7 @@ var valueFormats = []locale.Key{
 	"%s items", "Image %s", "Video %s", "%s or %s",
 }
 
-// apiField matches the name of an API field in a problem.
+// apiField matches the name of an API field in a problem's text.
 var apiField = regexp.MustCompile(` \(options\.[a-z_.]+\)`)
 
 // textPattern is a format with a pattern that matches its texts and captures the values.
@@ -83,8 +83,8 @@ var forms = sync.OnceValues(func() ([]textPattern, []textPattern) {
 // fraction matches a number with decimals, such as 1.91, and a ratio to 1, such as 1.91:1.
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
 
-// ProblemText translates the text of a problem that a network would reject. If there is no translation, the text
-// stays in English. It removes names of API fields.
+// ProblemText translates the text of a problem and removes the names of API fields from it. If there is no translation,
+// the text stays in English.
 func ProblemText(l *locale.Language, text string) string {
 	if !l.IsEnglish() {
 		problems, _ := forms()
@@ -93,7 +93,7 @@ func ProblemText(l *locale.Language, text string) string {
 	return apiField.ReplaceAllString(text, "")
 }
 
-// translateValue translates a value of a problem, which may be a list.
+// translateValue translates a value in a problem's text. The value may be a list.
 func translateValue(l *locale.Language, values []textPattern, value string) string {
 	if out := shell.TranslateText(l, value); out != value {
 		return out

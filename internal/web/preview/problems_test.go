@@ -56,7 +56,7 @@ func TestProblemText(t *testing.T) {
 	}
 }
 
-// A text for people does not name the field of the API.
+// A text for people does not contain the name of an API field.
 func TestProblemTextFields(t *testing.T) {
 	t.Parallel()
 	text := "TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode."

@@ -22,13 +22,13 @@ type settings struct {
 	all []Setting
 }
 
-// WithSettings returns the post with the list of options that the preview does not show.
+// WithSettings returns the post with its options, so that HTML lists the ones that the preview does not show.
 func (p Post) WithSettings(o network.Options) Post {
 	p.options = o
 	return p
 }
 
-// Settings returns the post's options that the preview does not show.
+// Settings returns the options of the post that the preview does not show.
 func (p Post) Settings() []Setting {
 	s := settings{l: p.Lang}
 	if s.l == nil {
@@ -125,14 +125,14 @@ func (s *settings) add(name locale.Key, values ...string) {
 	s.all = append(s.all, Setting{name, value})
 }
 
-// addIf adds a value to a setting if an option is on.
+// addIf adds a value to a setting if on is set.
 func (s *settings) addIf(on bool, name, value locale.Key) {
 	if on {
 		s.add(name, s.l.T(value))
 	}
 }
 
-// addChoice adds the name of a choice to a setting.
+// addChoice adds the name of the choice that has the given value to a setting.
 func (s *settings) addChoice(name locale.Key, offered []shell.Choice, value string) {
 	for _, choice := range offered {
 		if choice.Value == value {
@@ -141,7 +141,7 @@ func (s *settings) addChoice(name locale.Key, offered []shell.Choice, value stri
 	}
 }
 
-// settingsHTML returns the settings as a list, or "" for a post without any.
+// settingsHTML returns the settings as a list, or "" if the post has none.
 func (p Post) settingsHTML() (template.HTML, error) {
 	if len(p.Settings()) == 0 {
 		return "", nil

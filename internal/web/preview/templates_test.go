@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/templatecheck"
 )
 
-// The templates of the networks, and the blocks that are rendered by themselves, use only what a Post has.
+// The templates of the networks, and the blocks that are rendered separately, use only fields and methods of Post.
 func TestTemplatesFitPosts(t *testing.T) {
 	t.Parallel()
 	checked := 0
