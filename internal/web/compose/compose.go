@@ -2,7 +2,7 @@
 // recurrence rule. The editor shows a preview and the networks' validation of unsaved input.
 //
 // The whole post is one form, which works without JavaScript. The buttons that save it are Save, Schedule, Publish and
-// Send for approval. Every other button changes no post and shows the form again.
+// Send for approval. Other buttons change the form, but not the post.
 package compose
 
 import (
@@ -155,7 +155,7 @@ func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
 }
 
 // requireWriter wraps a handler for people who may write in the selected team. It does not check requests with files,
-// because their team is known only after the form is parsed: receive checks them.
+// because their team is known only after the form is parsed. The receive method checks these requests.
 func (p *Handlers) requireWriter(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !shell.SendsFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {

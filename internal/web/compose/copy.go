@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// copyPage shows a form with the content of a failed post for the accounts that failed. It creates no post, so that the
-// failed post can still be retried until the form is saved.
+// copyPage shows a form with the content of a failed post for the accounts that failed. It doesn't create a
+// post, so that the failed post can be retried until the form is saved.
 func (p *Handlers) copyPage(w http.ResponseWriter, r *http.Request, id string) {
 	from, err := p.postOf(r, id)
 	if err != nil {

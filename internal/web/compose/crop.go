@@ -61,8 +61,8 @@ func (p *Handlers) storeForm(r *http.Request, s *formData) error {
 	return err
 }
 
-// purposes returns the networks of the selected accounts that use a list. It replaces networks where the post is a
-// story with library.Story.
+// purposes returns the networks of the selected accounts that use a list. For a network where the post is a story, it
+// returns library.Story instead.
 func (s *formData) purposes(l mediaList, accounts []account.SocialAccount) []string {
 	var out []string
 	for _, a := range accounts {

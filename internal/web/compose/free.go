@@ -14,8 +14,8 @@ const minLeadTime = 10 * time.Minute
 var errNoFreeSlot = apierr.Invalid(apierr.NotAllowedValue, "date",
 	"Every hour from 9:00 to 18:00 in the next 60 days has a post. Choose a time yourself.")
 
-// useNextFreeSlot sets the form's time to the first free slot on or after the form's date, or from today if that date
-// is missing or not in the future.
+// useNextFreeSlot sets the form's time to the first free slot on or after the form's date. If that date is missing or
+// not in the future, it searches from now.
 func (p *Handlers) useNextFreeSlot(r *http.Request, s *formData) error {
 	actor, err := p.actor(r)
 	if err != nil {

@@ -47,8 +47,8 @@ type choices struct {
 	Networks []string // networks with fields in the form
 }
 
-// readChoices reads the choices from a form. If the form has none for a network, its options stay unset, so that the
-// team's or the operator's defaults apply.
+// readChoices reads the choices from a form. If the form has none for a network, that network's options stay unset, so
+// that the team's or the operator's defaults apply.
 func readChoices(form url.Values) choices {
 	c := choices{Networks: form["options"]}
 	for _, f := range optionForms {
@@ -106,8 +106,8 @@ func (v *view) Publishes(platform string) bool {
 	return slices.ContainsFunc(v.Chosen, func(c selectedAccount) bool { return c.Platform == platform })
 }
 
-// optionInputs maps option names in the API to the ids of their inputs. The problems of other options are shown at the
-// top of the network's options.
+// optionInputs maps option names in the API to the ids of their inputs. Problems of options that are not in
+// the map are shown above the network's options.
 var optionInputs = map[string]string{
 	"options.bluesky.link_card.title":       "bluesky-card-title",
 	"options.bluesky.link_card.description": "bluesky-card-description",

@@ -102,7 +102,7 @@ func (v *view) XPoll() []string {
 	return out
 }
 
-// PollLengths returns the durations that the form offers for a poll on X. It adds the post's duration if it is another.
+// PollLengths returns the durations that the form offers for a poll on X. It includes the post's duration.
 func (v *view) PollLengths() []box {
 	minutes := strconv.Itoa(usualPollMinutes)
 	if poll := v.XChoices().Poll; poll != nil {

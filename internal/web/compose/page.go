@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// view has the data of the editor's page.
+// view contains the data of the editor's page.
 type view struct {
 	formData
 
@@ -98,8 +98,8 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, s)
 }
 
-// restore shows the form that the session has saved for this page, and reports whether there is one. A form is saved if
-// it is sent after the visitor has signed out or has switched to another team.
+// restore shows the form that the session has saved for this page, and reports whether there is one. The session
+// saves a form if, for example, the visitor signs out or switches to another team before sending it.
 func (p *Handlers) restore(w http.ResponseWriter, r *http.Request) bool {
 	form := p.SavedForm(r)
 	if form == nil {
@@ -303,7 +303,7 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s formData) (ma
 	return out, nil
 }
 
-// withoutYear is how far from now a time can be to be shown without a year.
+// withoutYear is the maximum distance from now of times that are shown without a year.
 const withoutYear = 300 * 24 * time.Hour
 
 // checkTime sets the fields that describe the form's time.

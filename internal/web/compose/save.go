@@ -43,8 +43,8 @@ func (p *Handlers) rejectAfterFiles(w http.ResponseWriter, r *http.Request, err 
 		"library, but the post is not saved. Go back and send the form again.")
 }
 
-// handleButton performs the action of the pressed button. If files were rejected, it only shows the form with their
-// errors. Every button accepts files, because browsers without JavaScript send them with each submission.
+// handleButton performs the action of the pressed button. If files were rejected, it only shows the form with the
+// errors. Every button accepts files, because browsers without JavaScript send files with each submission.
 func (p *Handlers) handleButton(w http.ResponseWriter, r *http.Request, s formData, rejected []error) {
 	s.Unsaved = true
 	if len(rejected) > 0 {
@@ -142,7 +142,8 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s formData, what
 	shell.Redirect(w, r, "/posts/"+id)
 }
 
-// recordSave deletes the unsaved copy of a saved form, and records which post a new form has created.
+// recordSave deletes the unsaved copy of a saved form. If the form created a post, recordSave records
+// which one.
 func (p *Handlers) recordSave(r *http.Request, s formData, id string) {
 	p.endUnsaved(r, s)
 	if r.PathValue("id") == "" {
@@ -216,7 +217,7 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s form
 }
 
 // write creates or changes the post and returns its ID and time. It also returns the ID if it saves the post but fails
-// to save alternative texts. scheduling says that the caller schedules the post next.
+// to save alternative texts. scheduling is set if the caller schedules the post next.
 func (p *Handlers) write(r *http.Request, s *formData, scheduling bool) (string, time.Time, error) {
 	if err := p.startCopy(r, s); err != nil {
 		return "", time.Time{}, err

@@ -33,7 +33,7 @@ type formData struct {
 	Unsaved      bool   // whether the form contains unsaved input
 	Remembered   bool   // whether the accounts are preselected from the person's last post
 	Again        string // ID of the failed post that the form copies; empty once the copy exists
-	Draft        string // identifies the form until it is saved; empty if it has no id yet
+	Draft        string // identifies the form until it is saved; empty if it has no ID yet
 }
 
 // ownContent is an account's override. NoText and NoMedia override the post's text and media with nothing.
@@ -172,7 +172,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // ownText returns the name of the field for an account's own text.
 func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
 
-// composition returns the form's content without its time, and every error. Errors name the invalid field.
+// composition returns the form's content without its time, and all errors in it. Each error names the invalid field.
 func (s *formData) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{

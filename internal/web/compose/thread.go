@@ -36,7 +36,7 @@ func readParts(form url.Values) []part {
 		}
 		out = append(out, part{
 			Text:  textOf(form, partField(n)),
-			Media: numbers(strings.Fields(strings.Join(form[partMediaField(n)], " "))), // older forms have all IDs in one field
+			Media: numbers(strings.Fields(strings.Join(form[partMediaField(n)], " "))), // older forms use one field
 		})
 	}
 	return out

@@ -26,7 +26,7 @@ const alreadySubmitted locale.Key = "This form was already submitted, perhaps in
 // unsavedForm is a form that a person has left without saving.
 type unsavedForm struct {
 	ID, Excerpt string
-	KeptAt      time.Time // in the team's time zone
+	KeptAt      time.Time // in the visitor's time zone
 	Path        string    // the page that restores it
 	Again       string    // ID of the failed post that the form copies; empty for other forms
 }

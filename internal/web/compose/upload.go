@@ -71,7 +71,7 @@ type filesForm struct {
 	forbidden  error   // why the visitor may not write in the team; nil if they may
 	files      int     // number of files so far
 	added      []int64 // items added to the library
-	rejections []error // errors of rejected files; a single error if all files are rejected
+	rejections []error // errors of rejected files, and errors passed to close
 	closed     bool    // whether all further files are rejected
 }
 
