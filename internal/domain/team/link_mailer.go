@@ -19,7 +19,7 @@ const mailTimeout = 15 * time.Second
 // Limits on emailed invitations, to prevent bulk email.
 const (
 	maxMailsPerDay        = 100 // per team, and per person in all teams
-	firstDayMails    = 20  // per team that was created within a day; does not apply to the operator
+	firstDayMails         = 20  // per team that was created within a day; does not apply to the operator
 	maxMailsPerAddressDay = 3   // per team and address
 	maxMailsToAddressDay  = 10  // per address, from all teams
 )
