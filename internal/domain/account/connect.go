@@ -70,7 +70,7 @@ const (
 
 var linkEncoding = base64.RawURLEncoding.Strict()
 
-// token returns a new token for a link. Each token is unique, so that it can be used only once.
+// newToken returns a new token for a link. Each token is unique, so that it can be used only once.
 func (c *Connector) newToken(l link) string {
 	body := []byte{linkByKey}
 	if l.inApp {
@@ -85,7 +85,7 @@ func (c *Connector) newToken(l link) string {
 	return linkEncoding.EncodeToString(append(body, c.links.Sign(body)...))
 }
 
-// parse decodes and verifies a token. It returns not_found for an invalid token. It does not check the expiry.
+// parseToken decodes and verifies a token. It returns not_found for an invalid token. It does not check the expiry.
 func (c *Connector) parseToken(token string) (link, error) {
 	if len(token) > maxLinkLength {
 		return link{}, apierr.ItemNotFound()

@@ -175,8 +175,8 @@ func isPartial(err error) bool {
 	return errors.Is(err, network.ErrMoreAccounts) || errors.Is(err, network.ErrUnreadAccounts)
 }
 
-// newAbsentError returns the error for an account that Exchange did not return. partialErr is the error from Exchange. If
-// it is nil, Exchange returned all of the person's accounts, and newAbsentError returns notFoundErr.
+// newAbsentError returns the error for an account that Exchange did not return. partialErr is the error from Exchange.
+// If it is nil, Exchange returned all of the person's accounts, and newAbsentError returns notFoundErr.
 func newAbsentError(partialErr, notFoundErr error) error {
 	switch {
 	case errors.Is(partialErr, network.ErrUnreadAccounts):

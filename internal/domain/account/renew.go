@@ -99,7 +99,7 @@ func (s *Service) Renew(ctx context.Context) error {
 	)
 }
 
-// forEachDue calls do concurrently for the IDs that a query returns.
+// forEachDue calls fn concurrently for the IDs that a query returns.
 func (s *Service) forEachDue(ctx context.Context, fn func(context.Context, int64) error, query string,
 	dueBefore int64) error {
 	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error {

@@ -252,12 +252,12 @@ func (s *Service) retryAt(run collectionRun, cause error) time.Time {
 	return now.Add(delay + rand.N(minBackoff)) //nolint:gosec // not a secret
 }
 
-// write ends a run in one transaction, which also deletes expired metrics. change stores the result of the run and
+// endRun ends a run in one transaction, which also deletes expired metrics. change stores the result of the run and
 // returns when the next run is due.
 func (s *Service) endRun(ctx context.Context, name string, run collectionRun, change func(context.Context, *db.Tx,
 	*collectionRun) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		run := run // InTx may repeat this function, so it must not change the caller's t.
+		run := run // InTx may repeat this function, so it must not change the caller's run.
 		next, err := change(ctx, tx, &run)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ type collectionRun struct {
 	failureCount   int       // consecutive failed runs before this one
 	lastErrorClass string    // class of the error that ended the last run, or ""
 	collectedAt    time.Time // end of the last complete run; zero if there is none
-	knownFrom      time.Time // all posts from this time until collected are stored
+	knownFrom      time.Time // all posts from this time until collectedAt are stored
 	zone           *time.Location
 	retentionDays  int  // number of days for which the plan keeps metrics; 0 if it does not include analytics
 	isClosed       bool // whether the team is closed

@@ -46,7 +46,7 @@ const (
 	dateTimeFormat = dateFormat + ", 15:04"
 )
 
-// collects reports whether metrics are collected from a network.
+// canCollect reports whether metrics are collected from a network.
 func (s *Service) canCollect(platform string) bool {
 	n, err := s.accounts.Network(platform)
 	_, ok := n.(network.Collector)

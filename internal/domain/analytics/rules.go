@@ -79,7 +79,7 @@ func sumMetric(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *
 	return &out
 }
 
-// sumValue returns the sumValue of a metric, or nil if no post has it.
+// sumValue returns the sum of a metric, or nil if no post has it.
 func sumValue(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64) *int64 {
 	if t := sumMetric(posts, metric); t != nil {
 		return &t.Value
@@ -230,7 +230,7 @@ func longestRun(values []bool, value bool) int {
 	return longest
 }
 
-// countByFormat summarizes the posts by format, most frequent first.
+// byFormat summarizes the posts by format, most frequent first.
 func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	interactions := map[string][]float64{}
 	counts := map[string]int{}
@@ -250,9 +250,9 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	return out
 }
 
-// followerChange returns the follower count at the start of a period and the followerChange since then. The count at the start is the
-// newest count before the period or, if there is none, the first count in the period. It reports false if there are
-// fewer than two counts.
+// followerChange returns the follower count at the start of a period and the change since then. The count at the start
+// is the newest count before the period or, if there is none, the first count in the period. It reports false if there
+// are fewer than two counts.
 func followerChange(days []followerCount, before, last string) (followerCount, int64, bool) {
 	counts := countsSince(days, before, last)
 	if len(counts) < 2 {

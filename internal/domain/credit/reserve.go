@@ -51,8 +51,8 @@ func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge
 	return id, s.notifyBalanceLowered(ctx, tx, call.TeamID, wallet.available, charge.Amount)
 }
 
-// checkDailyLimits returns daily_credit_limit_reached if the amount exceeds a daily limit. Work that people start in the app is
-// not limited.
+// checkDailyLimits returns daily_credit_limit_reached if the amount exceeds a daily limit. Work that people start in
+// the app is not limited.
 func (s *Service) checkDailyLimits(ctx context.Context, tx *db.Tx, call operation.Call, amount int64) error {
 	if call.InApp() {
 		return nil
@@ -88,7 +88,8 @@ func (s *Service) ReserveAutomatic(
 	return id, s.notifyBalanceLowered(ctx, tx, team, wallet.available, amount)
 }
 
-// notifyBalanceLowered calls Options.BalanceLowered, if it is set, after an amount was taken from the available credits.
+// notifyBalanceLowered calls Options.BalanceLowered, if it is set, after an amount was taken from the available
+// credits.
 func (s *Service) notifyBalanceLowered(ctx context.Context, tx *db.Tx, team, available, amount int64) error {
 	if s.opts.BalanceLowered == nil {
 		return nil

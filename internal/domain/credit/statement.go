@@ -58,7 +58,7 @@ type StatementQuery struct {
 	Limit    int       // maximum number of items
 }
 
-// Items returns the transfers that span selects from a team's statement, newest first.
+// Items returns the transfers that query selects from a team's statement, newest first.
 func (s *Service) Items(ctx context.Context, team int64, query StatementQuery) ([]Item, error) {
 	args := []any{team, db.Micros(query.From), db.Micros(query.To)}
 	positionCondition := ""
@@ -74,7 +74,7 @@ func (s *Service) Items(ctx context.Context, team int64, query StatementQuery) (
 	return out, s.addSubjects(ctx, team, out)
 }
 
-// ChargedIn returns the credits that a team was charged from span.From to span.To.
+// ChargedIn returns the credits that a team was charged from query.From to query.To.
 func (s *Service) ChargedIn(ctx context.Context, team int64, query StatementQuery) (int64, error) {
 	var out int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(SUM(e.amount), 0) FROM ledger_transfers t

@@ -21,8 +21,8 @@ type AttemptLine struct {
 	// the network fails, and decide for a person's decision. A prepare call is recorded only if it fails.
 	Call string `json:"call"`
 	// For a network call, Result is published, answered (any other response) or a network.ErrorClass. For a wait, it is
-	// network_fails or patience_is_over. For a decision, it is published or not_published. It is empty while the result is
-	// unknown.
+	// network_fails or patience_is_over. For a decision, it is published or not_published. It is empty while the result
+	// is unknown.
 	Result      string `json:"result"`
 	By          string `json:"by,omitempty"`           // name of the person who decided; empty for the operator
 	NetworkCode string `json:"network_code,omitempty"` // from the network; untrusted

@@ -44,8 +44,8 @@ const (
 	phaseUnconfirmed phase = "doubtful"
 	// phaseLinking means that the delivery ended as published and waits for its permalink.
 	phaseLinking phase = "linking"
-	// phaseFinishing means that the delivery ended as published and makes further calls for the post, for example to set a
-	// thumbnail.
+	// phaseFinishing means that the delivery ended as published and makes further calls for the post, for example to
+	// set a thumbnail.
 	phaseFinishing phase = "finishing"
 )
 

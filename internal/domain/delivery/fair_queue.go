@@ -51,7 +51,7 @@ type share struct {
 	lastTurn uint64 // turn in which a delivery was last started
 }
 
-// before reports whether q precedes other: q has fewer running deliveries or, if the numbers are equal, had its last
+// before reports whether s precedes other: s has fewer running deliveries or, if the numbers are equal, had its last
 // turn earlier.
 func (s *share) before(other *share) bool {
 	return cmp.Or(cmp.Compare(s.running, other.running), cmp.Compare(s.lastTurn, other.lastTurn)) < 0

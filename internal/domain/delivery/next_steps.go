@@ -87,7 +87,7 @@ func (d pendingDelivery) step() Step {
 	return StepSend
 }
 
-// at returns the time of the step. It is zero if the step is due or running.
+// stepAt returns the time of the step. It is zero if the step is due or running.
 func (d pendingDelivery) stepAt(now time.Time) time.Time {
 	at := d.notBefore
 	if d.phase == phaseUnconfirmed || d.phase.isPublished() {

@@ -52,8 +52,8 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	return nil
 }
 
-// insert stores a new delivery. The waker wakes the delivery after the duration wake, unless something else wakes it
-// earlier.
+// insert stores a new delivery. The waker wakes the delivery after the duration wakeAfter, unless something else wakes
+// it earlier.
 func insert(ctx context.Context, tx *db.Tx, d *delivery, wakeAfter time.Duration) error {
 	d.ID, d.Phase, d.CreatedAt = uuid.Must(uuid.NewV7()).String(), phasePlanned, tx.Now()
 	_, err := tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, part, job_id, phase, draft, first_at,
@@ -98,5 +98,5 @@ func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int6
 	return tx.Now(), nil
 }
 
-// rewakeDelay is how long the waker waits for the queue before it wakes a delivery again.
+// rewakeAfter is how long the waker waits for the queue before it wakes a delivery again.
 const rewakeAfter = 10 * time.Second

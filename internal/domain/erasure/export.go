@@ -27,9 +27,9 @@ type exportFile struct {
 
 const defaultPageSize = 200 // keys per query
 
-// exportFiles lists the exportFiles of an export. The name of a column determines how its values are written: names that end with
-// _at or _until are times, names that end with _json are JSON, and names that begin with is_ are booleans. The exportFiles
-// contain no secrets: no grants, and no hashes of keys or links.
+// exportFiles lists the files of an export. The name of a column determines how its values are written: names that end
+// with _at or _until are times, names that end with _json are JSON, and names that begin with is_ are booleans. The
+// files contain no secrets: no grants, and no hashes of keys or links.
 var exportFiles = []exportFile{
 	{"team.jsonl", `teams/id`, defaultPageSize, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
 		FROM teams WHERE id IN`},
@@ -103,7 +103,8 @@ var exportFiles = []exportFile{
 }
 
 // Export writes a team's data as a ZIP archive. The archive has a JSON Lines file for each kind of data, and the files
-// of the media library. Export streams the archive and calls alive regularly, so that the caller can extend deadlines.
+// of the media library. Export streams the archive and calls keepAlive regularly, so that the caller can extend
+// deadlines.
 func (s *Service) Export(ctx context.Context, team int64, dst io.Writer, keepAlive func()) error {
 	out := zip.NewWriter(dst)
 	for _, f := range exportFiles {
@@ -303,7 +304,7 @@ func writeMissing(out *zip.Writer, ids []int64, modifiedAt time.Time) error {
 	return nil
 }
 
-// keepAliveReader calls alive on every read.
+// keepAliveReader calls keepAlive on every read.
 type keepAliveReader struct {
 	io.Reader
 	keepAlive func()

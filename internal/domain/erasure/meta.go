@@ -34,8 +34,8 @@ type deletionRequest struct {
 var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
 	"The request is not signed by an app of this installation.")
 
-// verify checks a signed request. It returns the apps (keys of MetaSecrets) whose secret signed the request, and the
-// user's ID. Several apps can have the same secret.
+// verifyRequest checks a signed request. It returns the apps (keys of MetaSecrets) whose secret signed the request, and
+// the user's ID. Several apps can have the same secret.
 func (s *Service) verifyRequest(request string) ([]string, string, error) {
 	mac, payload, ok := strings.Cut(request, ".")
 	signature, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))

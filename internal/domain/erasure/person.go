@@ -76,7 +76,8 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	})
 }
 
-// erase deletes a person's memberships, credentials and personal data. The row in people is kept, with only the ID.
+// erasePerson deletes a person's memberships, credentials and personal data. The row in people is kept, with only the
+// ID.
 func (s *Service) erasePerson(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),

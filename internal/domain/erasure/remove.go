@@ -67,8 +67,8 @@ func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
 	return done, err
 }
 
-// disconnect disconnects one of the team's accounts, so that its grant is revoked at the network. It reports whether
-// there may be more accounts.
+// disconnectNext disconnects one of the team's accounts, so that its grant is revoked at the network. It reports
+// whether there may be more accounts.
 func (s *Service) disconnectNext(ctx context.Context, team int64) (bool, error) {
 	var requestedBy, account int64
 	err := s.DB.QueryRow(ctx,
@@ -239,7 +239,8 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	return int64(len(files)), nil
 }
 
-// removeDerived deletes the records of files that were derived from an item. The media library's sweep deletes the files.
+// removeDerived deletes the records of files that were derived from an item. The media library's sweep deletes the
+// files.
 func removeDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO media_pending (blob, deleting, created_at) SELECT blob, 1, ? FROM media_derived
@@ -253,7 +254,7 @@ func removeDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	return nil
 }
 
-// finish finishes a deletion: it removes the members and clears the team's row except for its ID.
+// finishDeletion finishes a deletion: it removes the members and clears the team's row except for its ID.
 func (s *Service) finishDeletion(ctx context.Context, tx *db.Tx, team, requestedBy int64, deleteAccount bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("clearing team %d: %w", team, err)

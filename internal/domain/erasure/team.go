@@ -57,8 +57,8 @@ var (
 )
 
 // RequestDeletion starts the deletion of a team. Only the owner may call it, with the team's name as confirmation.
-// Publishing and the team's keys stop working, and the data is deleted in the background. If account is set, the
-// owner's account is deleted too. It returns an error if account is set and the owner belongs to another team.
+// Publishing and the team's keys stop working, and the data is deleted in the background. If deleteAccount is set, the
+// owner's account is deleted too. It returns an error if deleteAccount is set and the owner belongs to another team.
 func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name string, deleteAccount bool) error {
 	return s.DB.InTx(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.checkOwner(ctx, tx, person, team, name); err != nil {

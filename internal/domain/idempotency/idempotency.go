@@ -25,11 +25,11 @@ type Store struct{ db *db.DB }
 // New returns a Store that uses a database.
 func New(d *db.DB) *Store { return &Store{db: d} }
 
-// Once calls work if the key is new. Otherwise, it returns the saved result of the key. It reports whether the result
+// Once calls fn if the key is new. Otherwise, it returns the saved result of the key. It reports whether the result
 // was saved by an earlier call. Once returns idempotency_key_in_progress while the first call is running. For an unpaid
 // call, it returns idempotency_key_reused if the key was used for a different request; requests that differ only in how
 // a time is written count as the same request. A paid call whose key was used for a different request is a separate
-// call, so Once calls work.
+// call, so Once calls fn.
 func (s *Store) Once(
 	ctx context.Context, c pipeline.Claim, fn func(context.Context, *db.Tx) (operation.Result, error),
 ) (operation.Result, bool, error) {
@@ -109,8 +109,8 @@ const (
 		ON CONFLICT (key_id, key, request_hash) DO UPDATE
 		SET answer = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE paid_requests.expires_at <= excluded.created_at`
-	// markPaidSQL reserves the key of a paid call, so that a later unpaid call with the same key is rejected. This record
-	// never has a result.
+	// markPaidSQL reserves the key of a paid call, so that a later unpaid call with the same key is rejected. This
+	// record never has a result.
 	markPaidSQL = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key) DO UPDATE
@@ -122,8 +122,9 @@ const (
 var errKeyReused = apierr.New(apierr.IdempotencyKeyReused,
 	"This Idempotency-Key was already used for another request. Nothing was done. Use a new key for a new request.")
 
-// checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaidSQL does not detect this if the
-// key had a record of an unpaid call when the paid call was made, because markPaidSQL does not overwrite that record.
+// checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaidSQL does not detect this if
+// the key had a record of an unpaid call when the paid call was made, because markPaidSQL does not overwrite that
+// record.
 func checkUnused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`,

@@ -115,8 +115,8 @@ func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, defaultCode str
 	return job.Finish(ctx, tx, id, state, code)
 }
 
-// batchOutcome returns the final state and error code of a batch's job. defaultCode is the error code of files that have no
-// reason of their own.
+// batchOutcome returns the final state and error code of a batch's job. defaultCode is the error code of files that
+// have no reason of their own.
 func batchOutcome(files []batchFileRecord, defaultCode string) (job.State, string) {
 	storedCount, code := 0, ""
 	for _, f := range files {

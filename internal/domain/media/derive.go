@@ -248,7 +248,7 @@ func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (der
 	return d, nil
 }
 
-// removeDerived deletes the derived files that match a condition and queues their bytes for the sweep.
+// dropDerived deletes the derived files that match a condition and queues their bytes for the sweep.
 func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) error {
 	insertArgs := append([]any{db.Micros(tx.Now())}, args...)
 	if _, err := tx.Exec(ctx,

@@ -149,8 +149,8 @@ func (w fixture) checkDerived(t fatal, items ...Item) {
 	}
 }
 
-// TestDerivedFilesExpire checks that derived files are deleted with their item, by age, and beyond maxDerivedFiles. A lost
-// file is recreated.
+// TestDerivedFilesExpire checks that derived files are deleted with their item, by age, and beyond maxDerivedFiles. A
+// lost file is recreated.
 func TestDerivedFilesExpire(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))

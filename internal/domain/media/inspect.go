@@ -73,9 +73,9 @@ func (s *Service) inspect(ctx context.Context, file *incomingFile) (inspectedFil
 // imageScanTimeout limits the search for an image's metadata, which decompresses all its pixels.
 const imageScanTimeout = 30 * time.Second
 
-// findMetadataEdits returns the edits that remove the metadata in the first size bytes of r. Before each read, it checks
-// whether ctx is done. If an image takes longer than imageScanTimeout, it returns thumbnail.ErrSlow. Other errors come
-// from stripmeta.Scan.
+// findMetadataEdits returns the edits that remove the metadata in the first size bytes of r. Before each read, it
+// checks whether ctx is done. If an image takes longer than imageScanTimeout, it returns thumbnail.ErrSlow. Other
+// errors come from stripmeta.Scan.
 func findMetadataEdits(ctx context.Context, r io.ReaderAt, size int64, info mediainfo.Info) (stripmeta.Edits, error) {
 	if info.Kind == Image {
 		var cancel context.CancelFunc

@@ -185,7 +185,7 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 	})
 }
 
-// change runs work in a transaction on behalf of a caller with write access, and records it in the audit log.
+// runChange runs fn in a transaction on behalf of a caller with write access, and records it in the audit log.
 func (s *Service) runChange(
 	ctx context.Context, call operation.Call, kind string, id int64, fn func(context.Context, *db.Tx) error,
 ) error {

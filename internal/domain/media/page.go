@@ -78,7 +78,8 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 
 func (b batchRecord) isOpen(now time.Time) bool { return !b.closed && now.Before(b.expiresAt) }
 
-// findBatchForPerson returns a batch and the name of its team. It returns not_found if the person may not write in the team.
+// findBatchForPerson returns a batch and the name of its team. It returns not_found if the person may not write in the
+// team.
 func (s *Service) findBatchForPerson(ctx context.Context, person int64, id string) (batchRecord, string, error) {
 	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
 	if errors.Is(err, sql.ErrNoRows) {
@@ -161,7 +162,7 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
-// findSizeLimitInBatch is like sizeBound, but for a file that may be one of the batch's pending files.
+// findSizeLimitInBatch is like findSizeLimit, but for a file that may be one of the batch's pending files.
 func (s *Service) findSizeLimitInBatch(ctx context.Context, b batchRecord, size int64) (sizeLimit, error) {
 	out, err := s.findSizeLimit(ctx, b.team, size)
 	for _, f := range b.files {

@@ -61,8 +61,8 @@ const digestQuery = `SELECT ` + columns + ` FROM media m WHERE m.id = (SELECT MI
 	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m
 		WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
 
-// findByDigest returns the team's item for a file, by the digest of its stored bytes or of the uploaded file, and reports
-// whether there is one.
+// findByDigest returns the team's item for a file, by the digest of its stored bytes or of the uploaded file, and
+// reports whether there is one.
 func findByDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx, digestQuery, team, digest, team, digest), &i)

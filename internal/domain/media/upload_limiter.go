@@ -119,10 +119,10 @@ type sizeLimit struct {
 	tooLarge error
 }
 
-// findSizeLimit returns the size limit for a file whose type is not known yet. size is the declared size, or -1 if unknown.
-// The limit is the largest size of any type, or less if the team's plan has less storage left. A copy of an existing
-// item needs no storage. Therefore, if the team has an item of the declared size, that size is allowed even if less
-// storage is left.
+// findSizeLimit returns the size limit for a file whose type is not known yet. size is the declared size, or -1 if
+// unknown. The limit is the largest size of any type, or less if the team's plan has less storage left. A copy of an
+// existing item needs no storage. Therefore, if the team has an item of the declared size, that size is allowed even if
+// less storage is left.
 func (s *Service) findSizeLimit(ctx context.Context, team, size int64) (sizeLimit, error) {
 	out := sizeLimit{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.freeStorage(ctx, team)
@@ -273,7 +273,7 @@ func (f *incomingFile) reserve(bytes int64) error {
 	return nil
 }
 
-// take counts n received bytes before they are staged, and returns an error if they exceed a limit.
+// countBytes counts n received bytes before they are staged, and returns an error if they exceed a limit.
 func (f *incomingFile) countBytes(n int) error {
 	f.receivedBytes += int64(n)
 	if f.receivedBytes > f.max {

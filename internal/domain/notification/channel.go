@@ -249,8 +249,8 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 	})
 }
 
-// recordChannelChange records a change in the audit log of the channel's team. If the channel was moved to another team,
-// it also records the change in the former team's audit log.
+// recordChannelChange records a change in the audit log of the channel's team. If the channel was moved to another
+// team, it also records the change in the former team's audit log.
 func recordChannelChange(ctx context.Context, tx *db.Tx, id, oldTeam int64, c Channel, addressChanged bool) error {
 	detail := map[string]any{"service": string(c.Service)}
 	if addressChanged {

@@ -104,8 +104,8 @@ func slackText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// formatEscaper replaces characters that format text in Slack, Mattermost or Rocket.Chat with similar characters, because
-// Slack has no way to escape them.
+// formatEscaper replaces characters that format text in Slack, Mattermost or Rocket.Chat with similar characters,
+// because Slack has no way to escape them.
 var formatEscaper = strings.NewReplacer("*", "∗", "_", "＿", "~", "～", "`", "｀", "#", "＃", "[", "［", "]", "］", "\\", "＼")
 
 // markdownText escapes a text for the Markdown of Discord and Teams.

@@ -77,8 +77,8 @@ type attempt struct {
 	final   bool           // whether a retry would fail again
 }
 
-// SendNextToChannel sends the oldest due notification of one channel and reports whether there was one. After a failure, the
-// channel waits before the next attempt.
+// SendNextToChannel sends the oldest due notification of one channel and reports whether there was one. After a
+// failure, the channel waits before the next attempt.
 func (s *Service) SendNextToChannel(ctx context.Context) (bool, error) {
 	n, found, err := s.claimForChannel(ctx)
 	if err != nil || !found {
@@ -105,8 +105,8 @@ func (s *Service) SendNextToChannel(ctx context.Context) (bool, error) {
 	return true, s.endChannelNotice(ctx, n, &result)
 }
 
-// dueChannelsQuery selects channels that have a due notification, do not wait, and are not claimed. Each placeholder is the
-// current time.
+// dueChannelsQuery selects channels that have a due notification, do not wait, and are not claimed. Each placeholder is
+// the current time.
 const dueChannelsQuery = `SELECT c.id FROM notice_channels c WHERE c.next_at <= ? AND c.claimed_until <= ?
 	AND EXISTS (SELECT 1 FROM channel_notices d WHERE d.channel_id = c.id AND d.send_at <= ?) ORDER BY c.next_at, c.id LIMIT 1`
 
@@ -131,8 +131,8 @@ func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, err
 	return n, true, nil
 }
 
-// claimDueChannel claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or if all of them are
-// claimed.
+// claimDueChannel claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or if all of
+// them are claimed.
 func (s *Service) claimDueChannel(ctx context.Context, tx *db.Tx, n *channelNotice) error {
 	now := db.Micros(tx.Now())
 	n.claimedUntil = db.Micros(tx.Now().Add(claimTime))

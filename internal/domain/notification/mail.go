@@ -218,7 +218,7 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 	})
 }
 
-// write returns the email for a batch.
+// newMail returns the email for a batch.
 func (s *Service) newMail(b batch) Mail {
 	l := cmp.Or(locale.ByTag(b.language), locale.English)
 	sender := plaintext.Line(b.name)

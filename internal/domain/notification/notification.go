@@ -262,7 +262,7 @@ func approvalText(d detail) locale.Key {
 	return "The client approved a post."
 }
 
-// levelTexts describes the levelTexts of API keys.
+// levelTexts describes the levels of API keys.
 var levelTexts = map[string]locale.Key{
 	string(access.ReadOnly): "It can read.", string(access.Drafts): "It can read and create drafts.",
 	string(access.Full): "It can read, write, publish and spend credits.",
@@ -287,7 +287,7 @@ func keyText(l *locale.Language, d detail) string {
 // joinSentences joins sentences with spaces.
 func joinSentences(sentences ...string) string { return strings.Join(sentences, " ") }
 
-// capabilityNames describes the capabilityNames of assistants.
+// capabilityNames describes the capabilities of assistants.
 var capabilityNames = map[string]locale.Key{
 	string(access.Read): "read|capability", string(access.Write): "create drafts|capability",
 	string(access.Publish): "publish|capability", string(access.Spend): "spend credits",

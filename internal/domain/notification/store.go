@@ -116,8 +116,8 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// sameResultCondition is an SQL condition that selects a notification by its ID, and the notifications about the same result of
-// a post on other accounts. Both placeholders are the ID.
+// sameResultCondition is an SQL condition that selects a notification by its ID, and the notifications about the same
+// result of a post on other accounts. Both placeholders are the ID.
 const sameResultCondition = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AND o.person_id = notices.person_id
 	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
 	AND o.kind IN ('post_failed', 'post_unconfirmed')))`

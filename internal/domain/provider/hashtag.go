@@ -121,7 +121,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// hashtagPageURL are the paths of hashtag pages by platform.
+// hashtagPages are the paths of hashtag pages by platform.
 var hashtagPages = []struct {
 	platform string
 	hosts    []string

@@ -22,8 +22,8 @@ func (l lease) covers(now int64, actor *access.Actor) bool {
 	return now < l.dayEnd && l.limit == actor.Daily.FreeCalls && l.zone == actor.Zone.String()
 }
 
-// accepts reports whether a call may be returned to the lease. since is the start of the call's day, and limit is the
-// team's limit when the call was taken. If the limit has been lowered since then, the call is not returned.
+// accepts reports whether a call may be returned to the lease. dayStart is the start of the call's day, and limit is
+// the team's limit when the call was taken. If the limit has been lowered since then, the call is not returned.
 func (l lease) accepts(dayStart, limit int64) bool { return l.dayStart == dayStart && l.limit >= limit }
 
 // teamLease holds a team's lease on this node.
@@ -52,7 +52,7 @@ func (t *teamLease) take(now int64, actor *access.Actor) (*freeCall, bool) {
 	return call, call != nil || now < t.lease.recheckAt
 }
 
-// takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller must hold p.mu.
+// takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller must hold t.mu.
 func (t *teamLease) takeLocked() *freeCall {
 	if t.lease.remaining == 0 {
 		return nil
@@ -93,7 +93,8 @@ func (t *teamLease) fill(next lease) *freeCall {
 	return t.takeLocked()
 }
 
-// remaining returns the number of calls left in the lease, or 0 if the lease is not for the day that starts at since.
+// remaining returns the number of calls left in the lease, or 0 if the lease is not for the day that starts at
+// dayStart.
 func (t *teamLease) remaining(dayStart int64) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

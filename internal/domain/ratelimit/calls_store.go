@@ -51,8 +51,8 @@ func (l lease) forDay(d dayCount, now int64) lease {
 	return l
 }
 
-// checkExhausted returns the stored count and reports whether the team still has no calls left. It does not write to the
-// database.
+// checkExhausted returns the stored count and reports whether the team still has no calls left. It does not write to
+// the database.
 func (c *FreeCalls) checkExhausted(ctx context.Context, actor *access.Actor) (dayCount, bool, error) {
 	stored, _, err := readDay(ctx, c.db, actor.TeamID, "")
 	if err != nil {

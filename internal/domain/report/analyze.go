@@ -107,7 +107,7 @@ func (s *Service) samples(ctx context.Context, report string) ([]storedSample, e
 	return out, nil
 }
 
-// snapshots returns the numbers of followers and posts at the current measurement (now) and at each stored measurement.
+// snapshots returns the numbers of followers and posts at the current measurement and at each stored measurement.
 func (s *Service) snapshots(ctx context.Context, report string, current provider.Account) ([]analysis.Snapshot, error) {
 	earlier, err := s.samples(ctx, report)
 	if err != nil {

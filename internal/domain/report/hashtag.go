@@ -56,7 +56,7 @@ const backgroundQuery = `SELECT p.caption FROM report_posts p WHERE p.report_id 
 	SELECT id FROM reports WHERE team_id = ? AND kind = 'hashtag' AND id <> ? AND status = 'ready' ORDER BY id DESC
 	LIMIT 20) LIMIT 2000`
 
-// background counts the hashtags in posts of the team's other hashtag reports.
+// countBackground counts the hashtags in posts of the team's other hashtag reports.
 func (s *Service) countBackground(ctx context.Context, t task) (hashtaganalysis.Background, error) {
 	captions, err := db.All(ctx, s.db, func(rows *sql.Rows, caption *string) error { return rows.Scan(caption) }, backgroundQuery,
 		t.team, t.id)

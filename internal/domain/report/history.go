@@ -95,7 +95,7 @@ const (
 const historyPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
 	AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
 
-// History returns the history of a team's profile report. Engagement is the sum of the metrics named in counts.
+// History returns the history of a team's profile report. Engagement is the sum of the metrics in metricNames.
 func (s *Service) History(ctx context.Context, team int64, id string, metricNames []string,
 	zone *time.Location) (History, error) {
 	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
@@ -140,7 +140,7 @@ func (s *Service) addBestPosts(ctx context.Context, report, list string, best []
 	return nil
 }
 
-// bestPostCount returns the posts with the highest engagement. Of posts with equal engagement, newer posts come first. It
+// bestPosts returns the posts with the highest engagement. Of posts with equal engagement, newer posts come first. It
 // reorders its argument.
 func bestPosts(newestFirst []TopPost) []TopPost {
 	slices.SortStableFunc(newestFirst, func(a, b TopPost) int { return cmp.Compare(b.Engagement, a.Engagement) })
@@ -166,7 +166,7 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Followe
 }
 
 // buildHistory groups posts by span and hour. posts must be sorted newest first, with times in the team's time zone. It
-// skips posts that lack a metric named in counts.
+// skips posts that lack a metric in metricNames.
 func buildHistory(posts []provider.Post, metricNames []string) History {
 	var out History
 	var ranked []TopPost
@@ -209,8 +209,8 @@ func buildHistory(posts []provider.Post, metricNames []string) History {
 	return out
 }
 
-// engagement returns the sum of the metrics named in counts. It reports false if one of them is unknown or counts is
-// empty.
+// engagement returns the sum of the metrics in metricNames. It reports false if one of them is unknown or metricNames
+// is empty.
 func engagement(p provider.Post, metricNames []string) (float64, bool) {
 	sum := 0.0
 	for _, name := range metricNames {

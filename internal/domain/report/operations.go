@@ -17,7 +17,7 @@ func (s *Service) Operations() []operation.Operation {
 	return slices.Concat(s.readOperations(), s.paidOperations(), []operation.Operation{s.trackingOperation()})
 }
 
-// reads returns the operations that read reports. They are free of charge.
+// readOperations returns the operations that read reports. They are free of charge.
 func (s *Service) readOperations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -51,7 +51,7 @@ func (s *Service) readOperations() []operation.Operation {
 	}
 }
 
-// purchases returns the operations that create and refresh reports.
+// paidOperations returns the operations that create and refresh reports.
 func (s *Service) paidOperations() []operation.Operation {
 	p := s.Catalog.Prices
 	return []operation.Operation{

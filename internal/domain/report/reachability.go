@@ -41,7 +41,7 @@ func (r *reachability) get(platform string) *reachabilityResult {
 	return r.results[platform]
 }
 
-// check returns the cached result, or the result of ask if the cached result is too old.
+// check returns the cached result, or the result of fn if the cached result is too old.
 func (r *reachabilityResult) check(now time.Time, fn func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

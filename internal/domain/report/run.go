@@ -61,7 +61,7 @@ func (s *Service) run(ctx context.Context, j job.LeasedJob) error {
 	return s.analyzeAndSave(ctx, j, t, data)
 }
 
-// conclude analyzes the fetched metrics and stores the findings.
+// analyzeAndSave analyzes the fetched metrics and stores the findings.
 func (s *Service) analyzeAndSave(ctx context.Context, j job.LeasedJob, t task, data sourceData) error {
 	if err := provider.Acquire(ctx); err != nil {
 		return fmt.Errorf("waiting to analyze: %w", err)

@@ -51,8 +51,8 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 // enablesTracking reports whether the input turns tracking on.
 func (r record) enablesTracking(in TrackInput) bool { return in.Enabled && !r.tracked }
 
-// trackingStartsRefresh reports whether the call starts a refresh immediately, because it turns on tracking of a hashtag
-// report. It reports false for a missing report, which is rejected later.
+// trackingStartsRefresh reports whether the call starts a refresh immediately, because it turns on tracking of a
+// hashtag report. It reports false for a missing report, which is rejected later.
 func (s *Service) trackingStartsRefresh(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
 	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil

@@ -43,7 +43,7 @@ type auditEntry struct {
 	detail  map[string]any
 }
 
-// change locks the team, calls do in the same transaction, and adds an entry of the given kind to the audit log. It
+// change locks the team, calls fn in the same transaction, and adds an entry of the given kind to the audit log. It
 // returns not_found unless the person has one of the given roles.
 func (a Admin) change(
 	ctx context.Context, kind string, roles []access.Role, fn func(context.Context, *db.Tx) (auditEntry, error),
@@ -216,7 +216,8 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 	return out, nil
 }
 
-// SetDailyCredits sets the owner's daily credit limit for keys and assistants. nil removes the limit. Only the owner may.
+// SetDailyCredits sets the owner's daily credit limit for keys and assistants. nil removes the limit. Only the owner
+// may.
 func (a Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
 	return a.change(ctx, "team.own_daily_credits", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		limit, err := a.s.dailyLimit(ctx, tx, a.team)

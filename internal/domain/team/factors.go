@@ -135,8 +135,8 @@ func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person 
 }
 
 // RemoveApp removes a person's authenticator app and its recovery codes. It returns not_found if there is no app. If
-// keep is not nil, RemoveApp calls it at the end of the transaction and returns its error. keep is EnsureFactorRemains
-// for a person who needs a second factor.
+// check is not nil, RemoveApp calls it at the end of the transaction and returns its error. check is
+// EnsureFactorRemains for a person who needs a second factor.
 func (s *Service) RemoveApp(
 	ctx context.Context, person int64, check func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {

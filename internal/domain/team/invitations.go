@@ -232,7 +232,7 @@ func (s *Service) InvitationByToken(ctx context.Context, token string) (Offer, e
 	return s.readOffer(ctx, s.db, token, s.db.Now())
 }
 
-// offer returns the invitation with a token, or an error if it cannot be accepted.
+// readOffer returns the invitation with a token, or an error if it cannot be accepted.
 func (s *Service) readOffer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
 	hash := apikey.Hash(token)
 	var o Offer

@@ -179,7 +179,7 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, person, team int64, email s
 	return nil
 }
 
-// rejection returns the error for the limit that is reached, or nil. isNew reports whether the team was created within
+// limitError returns the error for the limit that is reached, or nil. isNew reports whether the team was created within
 // a day.
 func (c mailCounts) limitError(person int64, isNew bool) *apierr.Error {
 	switch {

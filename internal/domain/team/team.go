@@ -183,7 +183,7 @@ func (s *Service) setTeam(
 	})
 }
 
-// change runs do in a transaction that changes permissions. The change applies immediately in this process, and within
+// change runs fn in a transaction that changes permissions. The change applies immediately in this process, and within
 // a second in others.
 func (s *Service) change(ctx context.Context, name string, fn func(context.Context, *db.Tx) error) error {
 	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {

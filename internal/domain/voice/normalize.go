@@ -204,7 +204,8 @@ func normalizeLines(text string) string {
 
 func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
-// subdivisionFlags matches emoji flags of regions such as Scotland. They contain tag characters, which are removed elsewhere.
+// subdivisionFlags matches emoji flags of regions such as Scotland. They contain tag characters, which are removed
+// elsewhere.
 var subdivisionFlags = regexp.MustCompile(`\x{1F3F4}[\x{E0030}-\x{E0039}\x{E0061}-\x{E007A}]{3,6}\x{E007F}`)
 
 // removeHidden removes characters that a language model reads but a person cannot see, and characters that reorder

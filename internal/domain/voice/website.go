@@ -106,7 +106,7 @@ func LinkTexts(page []byte) (string, string, error) {
 	return oneLine(firstNonBlank(p.socialTitle, p.title)), oneLine(firstNonBlank(p.socialDescription, p.description)), nil
 }
 
-// parseDocument collects the texts of an HTML document.
+// readDocument collects the texts of an HTML document.
 func readDocument(page []byte) (*pageReader, error) {
 	if kind := mimetype.Detect(page); !kind.Is("text/html") &&
 		(!strings.HasPrefix(kind.String(), "text/") || !bytes.Contains(bytes.ToLower(page), []byte("<html"))) {

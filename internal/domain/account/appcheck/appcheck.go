@@ -200,9 +200,9 @@ func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Op
 	return out
 }
 
-// missingAuditReason returns the reason why a published post does not prove that the app has passed the network's audit, and
-// the network's code for a missing audit. The reason is empty if the post proves the audit, or if the network has no
-// audit.
+// missingAuditReason returns the reason why a published post does not prove that the app has passed the network's
+// audit, and the network's code for a missing audit. The reason is empty if the post proves the audit, or if the
+// network has no audit.
 func missingAuditReason(platform string, o, defaults network.Options) (string, string) {
 	const tikTokAudit, youTubeAudit = "unaudited_client_can_only_post_to_private_accounts", "privacyStatus"
 	switch {

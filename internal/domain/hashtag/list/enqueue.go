@@ -19,7 +19,7 @@ func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in 
 	if err != nil {
 		return err
 	}
-	p, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, plan allows no lists
+	p, _ := s.Catalog.Plan(call.Plan) // if the plan was removed, p allows no lists
 	if err := checkListCount(ctx, s.db, call, p); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// lists returns a page of the team's lists followed by the ready-made lists, by descending ID.
+// listLists returns a page of the team's lists followed by the ready-made lists, by descending ID.
 func (s *Service) listLists(
 	ctx context.Context, call operation.Call, in ListInput,
 ) (operation.Response[HashtagLists], error) {

@@ -214,7 +214,7 @@ func (s *Service) conclude(ctx context.Context, j job.LeasedJob, t task, f findi
 	return s.finish(ctx, j, t, o, f.rows())
 }
 
-// defaultErrorCode returns the job's error code for a provider's errors.
+// errorCode returns the job's error code for a provider's errors.
 func errorCode(providerErrs map[string]error) string {
 	for _, err := range providerErrs {
 		if !errors.Is(err, provider.ErrNotOffered) {

@@ -78,8 +78,8 @@ func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
 	return delay, failed
 }
 
-// measureOwnHashtags measures the keyword's own hashtags that have no current statistics. It returns the errors of failed
-// requests by hashtag, and adds the hashtags of the received posts to counts.
+// measureOwnHashtags measures the keyword's own hashtags that have no current statistics. It returns the errors of
+// failed requests by hashtag, and adds the hashtags of the received posts to counts.
 func (s *Service) measureOwnHashtags(ctx context.Context, j job.LeasedJob, t task, counts tally) (map[string]error, error) {
 	answers, err := readAnswers(ctx, s.db, j.ID)
 	if err != nil {

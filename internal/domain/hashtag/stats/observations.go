@@ -70,7 +70,7 @@ func (s *Store) RecordPosts(ctx context.Context, tx *db.Tx, platform string, pos
 	return s.updatePosts(ctx, tx, platform, taggedPosts(posts, ""), "")
 }
 
-// updatePosts stores the hashtags of posts. under is the hashtag under which the posts were found, or empty.
+// updatePosts stores the hashtags of posts. foundTag is the hashtag under which the posts were found, or empty.
 func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, posts []TaggedPost, foundTag string) error {
 	if len(posts) == 0 {
 		return nil
@@ -164,8 +164,8 @@ type link struct {
 	found int64 // 1 if the post was found under the hashtag, otherwise 0
 }
 
-// diff adds the changes between a stored post and its current hashtags. under is the hashtag under which the post was
-// found now, or empty.
+// diff adds the changes between a stored post and its current hashtags. foundTag is the hashtag under which the post
+// was found now, or empty.
 func (c *changes) diff(p storedPost, hashtags []string, foundTag string) {
 	foundUnder := p.foundUnder
 	if foundTag != "" && len(foundUnder) < maxFinders {

@@ -80,8 +80,8 @@ func (n Network) PostsAnywhere(posts int) []provider.Post {
 	return n.generatePosts("any", streamAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
 }
 
-// posts generates posts. choose returns the subject of a post and whether the post always has the subject's hashtag. If
-// commonTag is not empty, all posts have it.
+// generatePosts generates posts. choose returns the subject of a post and whether the post always has the subject's
+// hashtag. If commonTag is not empty, all posts have it.
 func (n Network) generatePosts(
 	id string, stream, count int, commonTag string, choose func(*rand.Rand) (int, bool),
 ) []provider.Post {
@@ -98,7 +98,8 @@ func (n Network) generatePosts(
 	return out
 }
 
-// tags returns the hashtags of a post about a subject. If tagged is set, the post always has the subject's hashtag.
+// generateTags returns the hashtags of a post about a subject. If alwaysTagged is set, the post always has the
+// subject's hashtag.
 func (n Network) generateTags(rng *rand.Rand, subject int, alwaysTagged bool) map[string]bool {
 	tags := map[string]bool{}
 	maybeAdd := func(share float64, name func(int) string, index int) {

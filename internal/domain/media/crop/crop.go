@@ -128,7 +128,7 @@ func (r AspectRatio) String() string {
 	return fmt.Sprintf("%dx%d", r.Width, r.Height)
 }
 
-// cut returns the edited image. It returns an error if the edit does not change the image or is not possible.
+// applyEdit returns the edited image. It returns an error if the edit does not change the image or is not possible.
 func (s *Service) applyEdit(ctx context.Context, team int64, original media.ItemView, e Edit) (thumbnail.Result, error) {
 	if original.Kind != media.Image {
 		return thumbnail.Result{}, errNoImage

@@ -145,7 +145,7 @@ func (f Filter) where(team int64) (string, []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// likePattern returns a LIKE likePattern that matches a part of a text.
+// likePattern returns a LIKE pattern that matches a part of a text.
 func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
@@ -182,8 +182,8 @@ type Folder struct {
 	Pictures []int64 // the newest items with a thumbnail, at most four, newest first
 }
 
-// previewColumn is the format of a column with the ID of the folder's preview image at an offset. Each ID is read from the
-// folder's index.
+// previewColumn is the format of a column with the ID of the folder's preview image at an offset. Each ID is read from
+// the folder's index.
 const previewColumn = `, COALESCE((SELECT m.id FROM media m WHERE m.team_id = f.team_id AND m.folder_id = f.id
 	AND m.thumbnail <> '' ORDER BY m.id DESC LIMIT 1 OFFSET %d), 0)`
 

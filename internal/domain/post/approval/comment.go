@@ -68,7 +68,7 @@ func (s *Service) CommentAs(ctx context.Context, call operation.Call, postID, te
 	return s.comment(ctx, auditlog.NewActor(call), r)
 }
 
-// commentRequest is a comment to be stored. client is empty if the comment is an answer by the team.
+// newComment is a comment to be stored. client is empty if the comment is an answer by the team.
 type newComment struct {
 	team                              int64
 	post, link, request, client, text string

@@ -25,7 +25,7 @@ const (
 	maxRedirects       = 5
 )
 
-// Fetch downloads a file to into. It writes at most limit bytes.
+// Fetch downloads a file to dst. It writes at most limit bytes.
 type Fetch func(ctx context.Context, address string, limit int64, dst io.Writer) error
 
 // Options configures a Client.
@@ -143,7 +143,7 @@ func (c *Client) get(ctx context.Context, limit int64, params url.Values, path .
 	return response.Body, nil
 }
 
-// request creates a request to the bridge.
+// newRequest creates a request to the bridge.
 func (c *Client) newRequest(ctx context.Context, address string) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *Client) newRequest(ctx context.Context, address string) (*http.Request,
 
 // Fetch downloads a file. If the file is on the bridge's host, Fetch sends the token. It returns
 // *provider.UnavailableError, provider.ErrTooLarge if the file exceeds limit (a part may have been written), or the
-// error of into. Options.FetchPublic downloads all other files, and Fetch returns its errors.
+// error of dst. Options.FetchPublic downloads all other files, and Fetch returns its errors.
 func (c *Client) Fetch(ctx context.Context, address string, limit int64, dst io.Writer) error {
 	target, err := url.Parse(address)
 	if err != nil || !c.isOwnURL(target) {

@@ -22,7 +22,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// idPattern is the form of IDs in provider.Item and provider.Post.
+// idForm is the form of IDs in provider.Item and provider.Post.
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
 var (

@@ -57,7 +57,7 @@ func (acct *accountState) lockRecent(ctx context.Context) error {
 
 func (acct *accountState) unlockRecent() { <-acct.recentLock }
 
-// available returns the accounts that are not paused and, if hashtags is true, have hashtag quota. Each call starts
+// available returns the accounts that are not paused and, if forHashtags is true, have hashtag quota. Each call starts
 // with a different account.
 func (a *accountPool) available(now time.Time, forHashtags bool) []*accountState {
 	a.mu.Lock()
@@ -73,8 +73,8 @@ func (a *accountPool) available(now time.Time, forHashtags bool) []*accountState
 	return readyAccounts
 }
 
-// availableAt returns the time from which the account can be used again: for hashtag queries if hashtags is true, and
-// otherwise for other queries.
+// availableAt returns the time from which the account can be used again: for hashtag queries if forHashtags is true,
+// and otherwise for other queries.
 func (acct *accountState) availableAt(forHashtags bool) time.Time {
 	if forHashtags && acct.quotaFullUntil.After(acct.pausedUntil) {
 		return acct.quotaFullUntil

@@ -58,7 +58,7 @@ const (
 	subcodeNoSuchObject   = 33 // not found, or not visible to the token: wrong account ID, or another account's token
 )
 
-// kindBySubcode takes precedence over entriesByCode.
+// kindBySubcode takes precedence over kindByCode.
 var kindBySubcode = map[int]errorKind{
 	subcodeNoSuchUser:     kindNotFound,
 	subcodeNoSuchHashtag:  kindNotFound,
@@ -66,7 +66,7 @@ var kindBySubcode = map[int]errorKind{
 	subcodeNoSuchObject:   kindForbidden,
 }
 
-// entriesByCode maps error codes to kinds. The comments say whose rate limit was exceeded.
+// kindByCode maps error codes to kinds. The comments say whose rate limit was exceeded.
 var kindByCode = map[int]errorKind{
 	102: kindInvalidToken,
 	190: kindInvalidToken,

@@ -117,7 +117,7 @@ func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accoun
 	return account, nil
 }
 
-// lock locks the accounts until the transaction ends, in a fixed order to avoid deadlocks.
+// lockAccounts locks the accounts until the transaction ends, in a fixed order to avoid deadlocks.
 func (s *DBHashtagStore) lockAccounts(ctx context.Context, tx *db.Tx, accounts []string) error {
 	for _, account := range slices.Sorted(slices.Values(accounts)) {
 		if _, err := tx.Exec(ctx, `INSERT INTO instagram_hashtag_accounts (account) VALUES (?) ON CONFLICT DO NOTHING`,
@@ -158,9 +158,9 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 	return slots, nil
 }
 
-// chooseSlot returns the account to use for a hashtag: an account that already has a slot for it, or else the first account
-// with the fewest used slots. If all accounts use at least limit slots, chooseSlot returns the time when an account will
-// use fewer.
+// chooseSlot returns the account to use for a hashtag: an account that already has a slot for it, or else the first
+// account with the fewest used slots. If all accounts use at least limit slots, chooseSlot returns the time when an
+// account will use fewer.
 func chooseSlot(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
 	freeTimes := map[string][]time.Time{}
 	for _, slot := range reserved {

@@ -25,7 +25,7 @@ const (
 	maxResponseBytes = 4 << 20 // bytes
 )
 
-// Fetch downloads a file to into. It writes at most limit bytes.
+// Fetch downloads a file to dst. It writes at most limit bytes.
 type Fetch func(ctx context.Context, address string, limit int64, dst io.Writer) error
 
 // Options configures a Source.

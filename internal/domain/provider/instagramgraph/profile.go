@@ -91,7 +91,7 @@ func (s *Source) profileQueryFields(isFirst bool, limit int, cursor string) []st
 	return append(fields, mediaExpression(min(limit, pageSize), cursor, requestedFields))
 }
 
-// mediaExpression returns the field mediaExpression that requests up to limit posts after a cursor.
+// mediaExpression returns the field expression that requests up to limit posts after a cursor.
 func mediaExpression(limit int, cursor, fields string) string {
 	after := ""
 	if cursor != "" {

@@ -49,7 +49,7 @@ func Text(text string, limit int) string {
 	return clean
 }
 
-// SingleLine returns a text as a single line of at most MaxNameLength characters.
+// SingleLine returns a text as a single line of at most MaxName characters.
 func SingleLine(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(Text(text, MaxName), "\n", " "))
 }

@@ -288,7 +288,7 @@ func (s *solution) setPrecision(parameters, limit float64) {
 	s.quantile = distuv.StudentsT{Sigma: 1, Nu: s.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
 }
 
-// uninformative returns the columns that backward elimination with Akaike's information criterion removes.
+// uninformativeColumns returns the columns that backward elimination with Akaike's information criterion removes.
 func (s *solution) uninformativeColumns(columns []int) []int {
 	a := make([][]float64, len(s.inverse))
 	for i, row := range s.inverse {

@@ -20,7 +20,7 @@ type post struct {
 	format     string  // empty if unknown
 	hasTime    bool    // whether the time is known
 	isYoung    bool    // whether the post is younger than SettledAge
-	engagement float64 // sum of the counted reactions; valid if counted
+	engagement float64 // sum of the counted reactions; valid if isCounted
 	isCounted  bool    // whether the engagement is known and the post is not young
 	hashtags   []int   // indexes in profile.hashtags
 }
@@ -226,7 +226,7 @@ type captionReader struct {
 	normalized map[string]string // normalized hashtags by the provider's spelling
 }
 
-// post counts the words of a post and returns its hashtags.
+// readPost counts the words of a post and returns its hashtags.
 func (r *captionReader) readPost(p *provider.Post) []string {
 	caption := words.Parse(p.Caption)
 	for _, word := range caption.Words {

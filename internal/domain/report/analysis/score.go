@@ -57,7 +57,7 @@ func score(out result.Result, prof *profile) *result.FindingScoreSection {
 	return result.NewScore(components, missing, roundTenth)
 }
 
-// cause returns the component of the score for a measured metric.
+// newComponent returns the component of the score for a measured metric.
 func (s scale) newComponent(measured float64) result.FindingComponentCause {
 	kind := "linear"
 	if s.logarithmic {

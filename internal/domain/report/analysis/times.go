@@ -108,7 +108,7 @@ func (e *effects) newBestTime(block int, residuals []float64) *result.FindingBes
 	}
 }
 
-// weekday returns the day of a block with the highest mean residual.
+// bestWeekday returns the day of a block with the highest mean residual.
 func (e *effects) bestWeekday(block int, residuals []float64) string {
 	var sums, counts [7]float64
 	for i, p := range e.comparedPosts {

@@ -119,7 +119,7 @@ func (b *baseline) shares() ([blocks]float64, bool) {
 type candidate struct {
 	block       block
 	posts       float64 // top posts
-	log, stdErr float64 // err is the standard error of log
+	log, stdErr float64 // stdErr is the standard error of log
 }
 
 // low returns the lower confidence bound of log with a Bonferroni correction for all blocks.

@@ -91,7 +91,7 @@ func priorPrecision(k int) float64 {
 	return 1 / (sd * sd)
 }
 
-// share returns the probability of each grid point and the log of the normalizing constant.
+// probabilities returns the probability of each grid point and the log of the normalizing constant.
 func (g grid) probabilities(b []float64) ([]float64, float64) {
 	logs := make([]float64, len(g.values))
 	for i, values := range g.values {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NewWords returns at most limit words, most used first, or nil if there are none. count holds the number of posts by
-// word, and posts is the number of analyzed posts.
+// NewWords returns at most limit words, most used first, or nil if there are none. postsByWord holds the number of
+// posts by word, and posts is the number of analyzed posts.
 func NewWords(postsByWord map[string]int, posts, limit int) *FindingWords {
 	if len(postsByWord) == 0 {
 		return nil

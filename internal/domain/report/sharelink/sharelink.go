@@ -31,7 +31,7 @@ const (
 	sweepBatch = 500 // maximum number of links deleted per sweep
 )
 
-// MaxNameLength is the maximum length of a link's name in characters.
+// MaxName is the maximum length of a link's name in characters.
 const MaxName = 60
 
 // Lifetimes are the offered lifetimes of a link in days.

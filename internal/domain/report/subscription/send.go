@@ -249,7 +249,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// write returns the email with a summary of a report and a link to it.
+// composeMail returns the email with a summary of a report and a link to it.
 func (s *Service) composeMail(q queuedMail, summary Summary, link string) Mail {
 	lang, team := q.lang(), plaintext.Line(q.teamName)
 	view := content{

@@ -30,7 +30,7 @@ func (s *Service) token(recipient int64) string {
 	return encoding.EncodeToString(append(body, s.signer.Sign(body)[:signatureSize]...))
 }
 
-// parse returns the recipient's ID in a token. It returns not_found for an invalid token.
+// parseToken returns the recipient's ID in a token. It returns not_found for an invalid token.
 func (s *Service) parseToken(token string) (int64, error) {
 	raw, err := encoding.DecodeString(token)
 	if err != nil || len(raw) != idSize+signatureSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {

@@ -47,7 +47,8 @@ func (g *generator) components(truth Truth) []component {
 	return sumMixtures(sumMixtures(mixture, kinds), parts)
 }
 
-// sumMixtures returns the mixture for the sum of two independent variables. It has one component for each pair of components.
+// sumMixtures returns the mixture for the sum of two independent variables. It has one component for each pair of
+// components.
 func sumMixtures(mixture, others []component) []component {
 	var out []component
 	for _, p := range mixture {

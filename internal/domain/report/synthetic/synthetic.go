@@ -120,7 +120,7 @@ func Generate(plan Plan) Profile {
 	return profile
 }
 
-// truth chooses the effects. It also sets the shares of the blocks.
+// chooseTruth chooses the effects. It also sets the shares of the blocks.
 func (g *generator) chooseTruth() Truth {
 	truth := Truth{Block: g.rng.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
 	noBestBlock, noHashtagEffects := g.plan.NoEffects || g.plan.NoBestBlock, g.plan.NoEffects || g.plan.NoHashtagEffects

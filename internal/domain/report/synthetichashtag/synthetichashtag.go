@@ -125,7 +125,7 @@ func (h Hashtag) PerDay() float64 {
 // RateAt returns the posts per day at a time near At, with the daily and weekly cycles.
 func (h Hashtag) RateAt(at time.Time) float64 { return h.PerDay() * h.cycleFactor(at) }
 
-// wave returns the factor of the daily and weekly cycles at a time.
+// cycleFactor returns the factor of the daily and weekly cycles at a time.
 func (h Hashtag) cycleFactor(at time.Time) float64 {
 	day := float64(at.Unix()) / 86400
 	return (1 + h.DailyAmplitude*math.Cos(2*math.Pi*(day+h.Phase))) * (1 + h.WeeklyAmplitude*math.Cos(2*math.Pi*(day/7+h.Phase)))

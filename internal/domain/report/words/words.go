@@ -34,7 +34,7 @@ func Hashtags(caption string) []string {
 	return splitHashtags(stripLinks(caption), func(string) {})
 }
 
-// splitHashtags returns the distinct hashtags of a text and calls between with each part of the text between them.
+// splitHashtags returns the distinct hashtags of a text and calls addText with each part of the text between them.
 func splitHashtags(text string, addText func(string)) []string {
 	var hashtags []string
 	for offset := 0; ; {

@@ -207,7 +207,7 @@ func (a *Authenticator) read(ctx context.Context, q db.Querier, query string, ar
 	return a.newCachedKey(ctx, q, r)
 }
 
-// actor returns the actor of a key with its current permissions.
+// newCachedKey returns the actor of a key with its current permissions.
 func (a *Authenticator) newCachedKey(ctx context.Context, q db.Querier, r row) (cachedKey, error) {
 	out := cachedKey{actor: &r.Actor, expiresAt: db.Time(r.expires)}
 	r.Assistant, r.Granted = r.kind == "assistant", access.SplitCapabilities(r.granted)

@@ -13,7 +13,8 @@ import (
 var errLastOperator = apierr.OperatorError("this is the only operator who can sign in; make somebody else an operator " +
 	"first (pressroom admin people operator EMAIL --on), or repeat this with --force")
 
-// operatorCountQuery counts the operators who can sign in: not suspended, and members of a team that is not being deleted.
+// operatorCountQuery counts the operators who can sign in: not suspended, and members of a team that is not being
+// deleted.
 const operatorCountQuery = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0
 	AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0)`
@@ -32,8 +33,8 @@ func WithOptions(opts []Option, change func(context.Context, *db.Tx) error) func
 	return requireOperator(change)
 }
 
-// requireOperator returns a function that calls change and then returns an [apierr.OperatorError] if the change leaves no operator
-// who can sign in, so that the transaction is rolled back.
+// requireOperator returns a function that calls change and then returns an [apierr.OperatorError] if the change leaves
+// no operator who can sign in, so that the transaction is rolled back.
 func requireOperator(change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, tx *db.Tx) error {
 		var countBefore, countAfter int64

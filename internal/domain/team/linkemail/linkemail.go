@@ -14,7 +14,7 @@ import (
 )
 
 // Language returns the language for an email: the language of the person with the address, or the sender's language if
-// there is no such person. from is the sender's ID.
+// there is no such person. sender is the sender's ID.
 func Language(ctx context.Context, d *db.DB, email string, sender int64) (*locale.Language, error) {
 	var tag string
 	err := d.QueryRow(ctx, `SELECT language FROM people WHERE email = ? OR id = ?

@@ -48,8 +48,8 @@ func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int
 	return errByEmail, err
 }
 
-// readEmails returns the set of email addresses that a query selects. The query's arguments are the team, the normalized
-// addresses, and extraArgs.
+// readEmails returns the set of email addresses that a query selects. The query's arguments are the team, the
+// normalized addresses, and extraArgs.
 func readEmails(
 	ctx context.Context, d *db.DB, query string, teamID int64, emails []string, extraArgs ...any,
 ) (map[string]bool, error) {
