@@ -91,7 +91,8 @@ func (r Rules) checkTextCount(code, noun string, c Count, count int) []Problem {
 	return nil
 }
 
-// checkMediaCounts returns problems with the number of media items: no media, too many items, or images mixed with videos.
+// checkMediaCounts returns problems with the number of media items: no media, too many items, or images mixed with
+// videos.
 func (r Rules) checkMediaCounts(media []Media) []Problem {
 	if len(media) == 0 && r.Media.Required {
 		return []Problem{blockingProblem("media_missing", "A post on %s needs %s. Add one.", r.Title, r.requiredMedia())}
@@ -116,8 +117,8 @@ func (r Rules) checkMediaCounts(media []Media) []Problem {
 	return problems
 }
 
-// checkMediaCount returns a problem if count exceeds limit. It ignores a limit of 0, because checkMedia reports media that
-// the network does not allow.
+// checkMediaCount returns a problem if count exceeds limit. It ignores a limit of 0, because checkMedia reports media
+// that the network does not allow.
 func (r Rules) checkMediaCount(count, limit int, noun, allowedText string) []Problem {
 	if limit == 0 || count <= limit {
 		return nil

@@ -230,21 +230,21 @@ type Network interface {
 	// the network, so two submissions of one publication cannot create two posts. A network that does not let clients
 	// choose keys creates one post per Draft.
 	Plan(i Submission) (Draft, error)
-	// Prepare uploads media and does everything else that can be done before publishing. It may be repeated. The returned
-	// Draft replaces d. If the returned duration is above 0, the network is still processing the media. Call Prepare again
-	// with the new Draft after that time.
+	// Prepare uploads media and does everything else that can be done before publishing. It may be repeated. The
+	// returned Draft replaces d. If the returned duration is above 0, the network is still processing the media. Call
+	// Prepare again with the new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
-	// Commit makes the publication visible. If the error is of class OutcomeUnknown or Processing, the publication may be
-	// visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the post.
-	// Commit reads files only on networks that publish a post as soon as its upload ends.
+	// Commit makes the publication visible. If the error is of class OutcomeUnknown or Processing, the publication may
+	// be visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the
+	// post. Commit reads files only on networks that publish a post as soon as its upload ends.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve reports whether an earlier Commit of this Draft took effect. It does not change anything on the network.
-	// With Unknown, it always returns an error, which is of class Processing if the network has not decided. After Absent
-	// without an error, an earlier request may still arrive. Commit the same Draft again, and never use a new Plan. Absent
-	// with an error means that the network rejected the publication for that reason.
+	// With Unknown, it always returns an error, which is of class Processing if the network has not decided. After
+	// Absent without an error, an earlier request may still arrive. Commit the same Draft again, and never use a new
+	// Plan. Absent with an error means that the network rejected the publication for that reason.
 	Resolve(ctx context.Context, g Grant, d Draft, history CommitHistory) (Verdict, Receipt, error)
-	// Permalink returns the URL of a publication whose Receipt has no permalink. The URL is empty if the network does not
-	// know it yet. Permalink does not change anything on the network, and callers may ignore its error.
+	// Permalink returns the URL of a publication whose Receipt has no permalink. The URL is empty if the network does
+	// not know it yet. Permalink does not change anything on the network, and callers may ignore its error.
 	Permalink(ctx context.Context, g Grant, r Receipt) (string, error)
 	// Connect returns a Grant for the credentials that a person entered.
 	Connect(ctx context.Context, c Credentials) (Grant, error)

@@ -109,7 +109,7 @@ func nonZero[T any](options T) *T {
 	return &options
 }
 
-// sortedCopy returns a sortedCopy copy of a set, or nil if the set is empty.
+// sortedCopy returns a sorted copy of a set, or nil if the set is empty.
 func sortedCopy(set []string) []string {
 	if len(set) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 // requestTrace records whether a request got a connection. A request without a connection had no effect.
 type requestTrace struct{ requested, connected atomic.Bool }
 
-// withTrace returns a context. A request with this context reports its progress to w.
+// withTrace returns a context. A request with this context reports its progress to t.
 func (t *requestTrace) withTrace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) { t.requested.Store(true) },

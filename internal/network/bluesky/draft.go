@@ -153,8 +153,8 @@ func readPrepared(d network.Draft) (draft, record, error) {
 var languageTag = regexp.MustCompile(
 	`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$`)
 
-// validLanguages returns the first valid tags, at most 3. The server rejects a post with an invalid tag, and validLanguages
-// are only a hint to readers.
+// validLanguages returns the first valid tags, at most 3. The server rejects a post with an invalid tag, and
+// languages are only a hint to readers.
 func validLanguages(requested []string) []string {
 	var valid []string
 	for _, tag := range requested {

@@ -38,8 +38,8 @@ type aspectRatio struct {
 	Height int `json:"height"`
 }
 
-// embed uploads a draft's media, at least one item, and returns the record's embed. If the returned duration is above
-// 0, a video is still being processed. Call embed again after that time.
+// embedMedia uploads a draft's media, at least one item, and returns the record's embed. If the returned duration is
+// above 0, a video is still being processed. Call embedMedia again after that time.
 func (n *Network) embedMedia(ctx context.Context, g network.Grant, d *draft, files network.Files) (any, time.Duration, error) {
 	// check before anything is uploaded
 	if err := network.BlockingError(n.Check(network.Content{Media: d.Media})); err != nil {

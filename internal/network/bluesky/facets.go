@@ -42,7 +42,7 @@ type span struct {
 	value      string // the link's URI, the tag without its #, the mention's handle in lower case
 }
 
-// facets returns the text's links, tags and mentions. A mention of an unknown handle remains plain text.
+// detectFacets returns the text's links, tags and mentions. A mention of an unknown handle remains plain text.
 func (n *Network) detectFacets(ctx context.Context, g network.Grant, text string) ([]facet, error) {
 	var facets []facet
 	didByHandle := map[string]string{} // handle to DID, "" if unknown

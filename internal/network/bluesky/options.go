@@ -20,7 +20,7 @@ const (
 	nobody    = "nobody"
 )
 
-// postOptions returns a post's postOptions for Bluesky, or the zero value if there are none.
+// postOptions returns a post's options for Bluesky, or the zero value if there are none.
 func postOptions(o network.Options) network.BlueskyOptions { return network.ValueOrZero(o.Bluesky) }
 
 // checkOptions returns problems with a post's options.

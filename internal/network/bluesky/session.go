@@ -97,7 +97,7 @@ func (s session) grant(server string) (network.Grant, error) {
 	}, nil
 }
 
-// pdsURL returns the URL of the server with the account's repository from the DID document, or given if the document
+// pdsURL returns the URL of the server with the account's repository from the DID document, or fallback if the document
 // has none. It never replaces an https URL with an http URL.
 func (s session) pdsURL(fallback string) string {
 	for _, service := range s.DIDDoc.Service {

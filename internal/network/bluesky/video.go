@@ -212,8 +212,8 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 	return n.limitError(quotaUsed, limits.Error, limits.Message)
 }
 
-// limitError returns the error for a video that the service does not accept. If used is true, the account has used up
-// its quota.
+// limitError returns the error for a video that the service does not accept. If quotaUsed is true, the account has used
+// up its quota.
 func (n *Network) limitError(quotaUsed bool, code, message string) *network.Error {
 	rejection := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),

@@ -93,7 +93,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// posts lists the Page's posts with their counts, or without counts if Facebook rejects them.
+// listPosts lists the Page's posts with their counts, or without counts if Facebook rejects them.
 func (n *Network) listPosts(ctx context.Context, g network.Grant, since time.Time, limit int) ([]countedPost, bool, error) {
 	list := func(fields string) ([]countedPost, bool, error) {
 		return graph.ListSince(ctx, n.graph,

@@ -74,7 +74,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return pageGrant(person, page), nil
 }
 
-// page returns a Page with its token. A Page of a business portfolio may not be in the person's list of Pages, so a
+// findPage returns a Page with its token. A Page of a business portfolio may not be in the person's list of Pages, so a
 // separate call reads it. The error is of class ReconnectRequired if the person may not post on the Page.
 func (n *Network) findPage(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
 	pages, _, err := n.login().OwnPages(ctx, person, pageFields)

@@ -35,7 +35,7 @@ func checkOptions(c network.Content) []network.Problem {
 	return problems
 }
 
-// previewLink returns the previewLink that the post shows with a preview, or "" if there is none.
+// previewLink returns the link that the post shows with a preview, or "" if there is none.
 func previewLink(text string, o network.Options, media []network.Media) string {
 	if len(media) > 0 {
 		return ""

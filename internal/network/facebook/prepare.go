@@ -45,7 +45,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, d *draft, files 
 	return err
 }
 
-// photos uploads the images and returns the IDs of the unpublished photos.
+// uploadPhotos uploads the images and returns the IDs of the unpublished photos.
 func (n *Network) uploadPhotos(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {

@@ -162,7 +162,7 @@ func (l listedPost) matches(d draft) bool {
 	return network.SameWords(l.Message, d.Text) && l.countPhotos() == len(d.Photos)
 }
 
-// photos returns the number of photos in a post. The image in a link preview does not count.
+// countPhotos returns the number of photos in a post. The image in a link preview does not count.
 func (l listedPost) countPhotos() int {
 	count := 0
 	for _, a := range l.Attachments.Data {

@@ -93,7 +93,8 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 	return network.InvalidResponse(errors.New("uploading: the network requests parts that are too small"))
 }
 
-// chunk returns a multipart form (RFC 7578) that contains a part of the file. The file is read while the form is sent.
+// newChunkBody returns a multipart form (RFC 7578) that contains a part of the file. The file is read while the form is
+// sent.
 func (n *Network) newChunkBody(token, session string, s span, file io.Reader) (*network.Body, error) {
 	var envelope bytes.Buffer
 	form := multipart.NewWriter(&envelope)

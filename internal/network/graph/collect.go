@@ -32,7 +32,8 @@ type listPage[T any] struct {
 }
 
 // ListSince reads a list page by page, newest first. It stops at the first item that is older than since, after limit
-// items, or after maxCalls calls. It returns true if there may be more items. The function at returns an item's time.
+// items, or after maxCalls calls. It returns true if there may be more items. The function timeOf returns an item's
+// time.
 func ListSince[T any](
 	ctx context.Context, c *Client, call Call, since time.Time, limit int, timeOf func(T) time.Time,
 ) ([]T, bool, error) {
@@ -64,8 +65,9 @@ func ListSince[T any](
 	return items, true, nil
 }
 
-// doWithSmallerPages reads a page of a list. The network rejects a page that contains too much data, so doWithSmallerPages halves the
-// page size until the call succeeds. It returns the size that succeeded, to be used for the next pages.
+// doWithSmallerPages reads a page of a list. The network rejects a page that contains too much data, so
+// doWithSmallerPages halves the page size until the call succeeds. It returns the size that succeeded, to be used for
+// the next pages.
 func (c *Client) doWithSmallerPages(ctx context.Context, call Call, size int) (int, error) {
 	for ; ; size /= 2 {
 		call.Params.Set("limit", strconv.Itoa(size))

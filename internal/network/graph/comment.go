@@ -61,8 +61,8 @@ func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) 
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// rejectMissingPermission changes the class of an error from ReconnectRequired to Rejected if only a permission is missing,
-// because the account can still publish posts.
+// rejectMissingPermission changes the class of an error from ReconnectRequired to Rejected if only a permission is
+// missing, because the account can still publish posts.
 func (c Comments) rejectMissingPermission(err error) error {
 	e, ok := errors.AsType[*network.Error](err)
 	if !ok || e.Class != network.ReconnectRequired || !isPermissionCode(e.Code) {
@@ -113,8 +113,8 @@ type listedComment struct {
 
 func (l listedComment) createdAt() time.Time { return ParseTime(l.Timestamp + l.Created) }
 
-// find returns the account's comments on the post that have the draft's text. It also reports whether there may be
-// more.
+// findComments returns the account's comments on the post that have the draft's text. It also reports whether there may
+// be more.
 func (c Comments) findComments(
 	ctx context.Context, g network.Grant, p network.FirstComment, history network.CommitHistory,
 ) ([]network.Receipt, bool, error) {

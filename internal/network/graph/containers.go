@@ -28,15 +28,15 @@ type Containers struct {
 	// Secret returns the app's secret if calls with the grant need an appsecret_proof. Otherwise, it returns "". Secret
 	// may be nil.
 	Secret func(network.Grant) string
-	// MediaParams returns a container's parameters for one image or video. address is the URL of the file. inCarousel is
-	// true if the post has several media items.
+	// MediaParams returns a container's parameters for one image or video. address is the URL of the file. inCarousel
+	// is true if the post has several media items.
 	MediaParams func(o network.Options, m network.Media, address string, inCarousel bool) url.Values
 	Options     OptionHooks
 	// FailureReason converts the network's description of a failed container to an error. It also reports whether a new
 	// container may succeed.
 	FailureReason func(description string) (reason *network.Error, retryable bool)
-	// Observe is called after each attempt to create a post's container. Its arguments are the post's text, and the error,
-	// which is nil on success. Observe may be nil.
+	// Observe is called after each attempt to create a post's container. Its arguments are the post's text, and the
+	// error, which is nil on success. Observe may be nil.
 	Observe func(text string, err error)
 }
 
@@ -179,7 +179,7 @@ type container struct {
 	reason string // the network's description
 }
 
-// status reads a container's state. Instagram returns the state in status_code and a description in status. Threads
+// readState reads a container's state. Instagram returns the state in status_code and a description in status. Threads
 // returns the state in status and a description of the error in error_message.
 func (c *Containers) readState(ctx context.Context, g network.Grant, id string) (container, error) {
 	var response struct {

@@ -45,7 +45,8 @@ func (e tokenError) class() network.ErrorClass {
 	return network.Rejected
 }
 
-// kindBySubcode maps error subcodes to classes. It takes precedence over entriesByCode, because subcodes are more specific.
+// classBySubcode maps error subcodes to classes. It takes precedence over classByCode, because subcodes are more
+// specific.
 var classBySubcode = map[int]network.ErrorClass{
 	subcodeMissing: network.Transient, // the missing object is created again
 	2207006:        network.Transient,

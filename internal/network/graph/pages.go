@@ -134,8 +134,8 @@ type pageList struct {
 	err     error
 }
 
-// readEdges reads several lists of Pages. It reads maxPortfolioReaders lists at a time, and returns them in the order of
-// the edges.
+// readEdges reads several lists of Pages. It reads maxPortfolioReaders lists at a time, and returns them in the order
+// of the edges.
 func (l Login) readEdges(ctx context.Context, person network.Grant, edges []string, fields string) []pageList {
 	lists, slots := make([]pageList, len(edges)), make(chan struct{}, maxPortfolioReaders)
 	var wg sync.WaitGroup

@@ -128,8 +128,8 @@ func itemParams(o network.Options, media []network.Media, item int) url.Values {
 	return url.Values{"user_tags": {encodeJSON(prepareTags(opts.UserTags, true))}}
 }
 
-// prepareTags returns a copy of userTags. For an image, it keeps the positions and sets missing coordinates to 0.5. For a
-// video, it removes the positions.
+// prepareTags returns a copy of userTags. For an image, it keeps the positions and sets missing coordinates to 0.5. For
+// a video, it removes the positions.
 func prepareTags(userTags []network.InstagramUserTag, withPositions bool) []network.InstagramUserTag {
 	out := slices.Clone(userTags)
 	for i := range out {

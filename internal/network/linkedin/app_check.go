@@ -29,7 +29,7 @@ type tokenInfo struct {
 	Scope  string `json:"scope"`
 }
 
-// inspect returns the network's description of a token.
+// inspectToken returns the network's description of a token.
 //
 // Source: https://learn.microsoft.com/linkedin/shared/authentication/token-introspection
 func (n *Network) inspectToken(ctx context.Context, app network.OAuthApp, token string) (tokenInfo, error) {

@@ -52,8 +52,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// listOwnPosts returns the author's posts since a time, newest first. It returns true if posts may be missing: there are
-// too many, or some are not published yet.
+// listOwnPosts returns the author's posts since a time, newest first. It returns true if posts may be missing: there
+// are too many, or some are not published yet.
 func (n *Network) listOwnPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) ([]network.CollectedPost, bool, error) {
@@ -108,7 +108,7 @@ func (l listedPost) format() string {
 	return network.FormatText
 }
 
-// picture returns the URL of a member's picture, and true if the member has no picture. The results are zero for
+// readPicture returns the URL of a member's picture, and true if the member has no picture. The results are zero for
 // organizations, without the scope, and after a failed call, which must not end the collection.
 func (n *Network) readPicture(ctx context.Context, g network.Grant) (string, bool) {
 	if g.Kind == organization || !slices.Contains(g.Scopes, scopeOpenID) {
@@ -124,7 +124,7 @@ func (n *Network) readPicture(ctx context.Context, g network.Grant) (string, boo
 	return network.WebURL(me.Picture), me.Picture == ""
 }
 
-// followers returns the number of an organization's followers.
+// readFollowers returns the number of an organization's followers.
 func (n *Network) readFollowers(ctx context.Context, g network.Grant) (*int64, error) {
 	var response struct {
 		Followers *int64 `json:"firstDegreeSize"`
@@ -189,8 +189,8 @@ func (n *Network) addStatisticsBatch(
 	return nil
 }
 
-// encodeRestList returns URNs as a list of the Rest.li protocol 2.0. The list cannot be a value of url.Values, because its
-// brackets and commas must not be escaped.
+// encodeRestList returns URNs as a list of the Rest.li protocol 2.0. The list cannot be a value of url.Values, because
+// its brackets and commas must not be escaped.
 func encodeRestList(urns []string) string {
 	escaped := make([]string, len(urns))
 	for i, urn := range urns {

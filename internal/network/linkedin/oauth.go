@@ -40,7 +40,7 @@ func (n *Network) Kinds() []string {
 	return kinds
 }
 
-// app returns the app of a sign-in method.
+// appFor returns the app of a sign-in method.
 func (n *Network) appFor(kind string) network.OAuthApp {
 	if kind == kindCompany {
 		return n.opts.Company
@@ -94,7 +94,7 @@ func splitScopes(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// member returns the member who consented, or no candidate if the member cannot publish or cannot be identified.
+// readMember returns the member who consented, or no candidate if the member cannot publish or cannot be identified.
 func (n *Network) readMember(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		Sub   string `json:"sub"` // returned by userinfo, like Name
@@ -130,7 +130,7 @@ func (n *Network) readMember(ctx context.Context, g network.Grant) ([]network.Ca
 // publishingRoles are the roles that may publish for an organization.
 var publishingRoles = []string{"ADMINISTRATOR", "CONTENT_ADMIN", "CONTENT_ADMINISTRATOR"}
 
-// organizations returns the organizations for which the member may publish, or none if the app may not list
+// listOrganizations returns the organizations for which the member may publish, or none if the app may not list
 // organizations.
 func (n *Network) listOrganizations(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	if !slices.Contains(g.Scopes, scopeOrganizationAdmin) {
@@ -167,7 +167,7 @@ func (n *Network) listOrganizations(ctx context.Context, g network.Grant) ([]net
 	return candidates, nil
 }
 
-// organization returns the candidate for one organization. If the name cannot be read, the ID is used as the name.
+// readOrganization returns the candidate for one organization. If the name cannot be read, the ID is used as the name.
 func (n *Network) readOrganization(ctx context.Context, g network.Grant, urn string) network.Candidate {
 	var response struct {
 		Name   string `json:"localizedName"`

@@ -22,7 +22,7 @@ const (
 
 var pollDurations = []string{"", "ONE_DAY", "THREE_DAYS", defaultPoll, "FOURTEEN_DAYS"}
 
-// postOptions returns a post's postOptions for LinkedIn, or the zero value if there are none.
+// postOptions returns a post's options for LinkedIn, or the zero value if there are none.
 func postOptions(o network.Options) network.LinkedInOptions { return network.ValueOrZero(o.LinkedIn) }
 
 // optionCheck collects the problems with a post's options.

@@ -145,7 +145,7 @@ func (n *Network) awaitMedia(ctx context.Context, g network.Grant, d *draft) (ti
 	return 0, nil
 }
 
-// uploads returns the URNs of everything that was uploaded.
+// uploadedURNs returns the URNs of everything that was uploaded.
 func (d draft) uploadedURNs() []string {
 	if d.Thumbnail == "" {
 		return d.Assets

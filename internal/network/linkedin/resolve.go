@@ -96,8 +96,8 @@ func (l listedPost) mediaCount() int {
 	return len(l.Content.Multi.Images)
 }
 
-// matches reports whether a post has the draft's text, number of media and poll. If addresses is false, it ignores URLs
-// in the text, which LinkedIn may shorten, and the @ of mentions, which LinkedIn may store as plain text.
+// matches reports whether a post has the draft's text, number of media and poll. If withAddresses is false, it ignores
+// URLs in the text, which LinkedIn may shorten, and the @ of mentions, which LinkedIn may store as plain text.
 func (l listedPost) matches(d draft, withAddresses bool) bool {
 	listedText, draftText := unescape(l.Commentary), d.Text
 	if !withAddresses {

@@ -81,7 +81,7 @@ func wantMetrics(t *testing.T, c Case, p network.CollectedPost, missing ...strin
 	}
 }
 
-// collected returns the kinds of posts that Collect returns.
+// collectedKinds returns the kinds of posts that Collect returns.
 func (c Case) collectedKinds() []Content {
 	return slices.DeleteFunc(slices.Clone(c.Posts), func(p Content) bool { return p.Uncollected })
 }

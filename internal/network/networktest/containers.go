@@ -82,8 +82,8 @@ func publishTwins(t *testing.T, c Case) {
 	}
 }
 
-// ListHandler returns a handler that responds with the body posts to paths with the suffix end, and with the body other to
-// all other paths. The status is 400 if the body is one of Meta's errors.
+// ListHandler returns a handler that responds with postsBody to paths with the suffix, and with otherBody to all
+// other paths. The status is 400 if the body is one of Meta's errors.
 func ListHandler(suffix, postsBody, otherBody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := StubResponse{Body: otherBody}

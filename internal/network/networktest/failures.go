@@ -176,7 +176,7 @@ var unreadableResponses = map[string]StubResponse{
 	"without an end": {Body: `{"id":"` + strings.Repeat("1", 1<<20) + `"}`},
 }
 
-// checkNoRedirects checks that checkNoRedirects are not followed, because a redirect would send the token to another server.
+// checkNoRedirects checks that redirects are not followed, because a redirect would send the token to another server.
 func checkNoRedirects(t *testing.T, c Case, call Call) {
 	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
@@ -229,7 +229,7 @@ func checkCanceledCall(t *testing.T, c Case, call Call) {
 	_ = WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, StubResponse{Body: "{}"})), network.Transient, "")
 }
 
-// checkSecrets checks that an error does not contain the call's checkSecrets, and that its message is shortened to 500
+// checkSecrets checks that an error does not contain the call's secrets, and that its message is shortened to 500
 // characters.
 func checkSecrets(t *testing.T, c Case, call Call) {
 	message := strings.Join(call.Secrets, " ") + " " + strings.Repeat("x", 1000)

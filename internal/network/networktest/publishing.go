@@ -78,7 +78,7 @@ func publish(t *testing.T, c Case, p Content) {
 	}
 }
 
-// list checks the limits that the adapter passes to the library.
+// checkFileLimits checks the limits that the adapter passes to the library.
 func checkFileLimits(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -121,8 +121,8 @@ func planTwice(t *testing.T, c Case) {
 	}
 }
 
-// rejectForeignDrafts checks that Commit and Resolve reject drafts of other networks and unprepared drafts, without sending a
-// request.
+// rejectForeignDrafts checks that Commit and Resolve reject drafts of other networks and unprepared drafts, without
+// sending a request.
 func rejectForeignDrafts(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -290,7 +290,8 @@ func commitExpired(t *testing.T, c Case) {
 	f.WantPosts(1)
 }
 
-// publishDuplicate publishes a text twice. The second post is rejected, and Resolve does not mistake the first for the second.
+// publishDuplicate publishes a text twice. The second post is rejected, and Resolve does not mistake the first for the
+// second.
 func publishDuplicate(t *testing.T, c Case) {
 	if !c.Duplicates {
 		return

@@ -65,7 +65,7 @@ func Verify(t *testing.T, c Case) {
 	}
 }
 
-// verified returns how a capability is verified.
+// verification returns how a capability is verified.
 func (c Case) verification(t *testing.T, capability string) string {
 	t.Helper()
 	requests, supported := c.collectRequests(t, capability)
@@ -109,7 +109,8 @@ func (c Case) hasCapability(capability string) bool {
 	}[capability]
 }
 
-// collectRequests makes the calls of a capability and returns their requests. It returns false if c lacks the capability.
+// collectRequests makes the calls of a capability and returns their requests. It returns false if c lacks the
+// capability.
 func (c Case) collectRequests(t *testing.T, capability string) ([]Request, bool) {
 	t.Helper()
 	f := New(t, c, 0)

@@ -88,7 +88,8 @@ func (t *RecordingTransport) LoseResponseTo(part string) {
 	t.LoseResponse(func(r Request) bool { return strings.Contains(r.Line(), part) })
 }
 
-// loseNth drops one of the following requests, or only its response if request is false. The next request is number 0.
+// loseNth drops one of the following requests, or only its response if dropRequest is false. The next request is number
+// 0.
 func (t *RecordingTransport) loseNth(n int, dropRequest bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

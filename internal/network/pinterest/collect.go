@@ -64,7 +64,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// profile returns the follower count and the URL of the picture.
+// readProfile returns the follower count and the URL of the picture.
 func (n *Network) readProfile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var me struct {
 		Followers *int64 `json:"follower_count"`

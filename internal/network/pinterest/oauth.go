@@ -51,7 +51,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.listBoards(ctx, g)
 }
 
-// boards returns a candidate for each of the account's boards.
+// listBoards returns a candidate for each of the account's boards.
 func (n *Network) listBoards(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		ID       string `json:"id"`

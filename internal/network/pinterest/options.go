@@ -18,7 +18,7 @@ const (
 	maxSectionPages = 10
 )
 
-// postOptions returns a post's postOptions for Pinterest, or the zero value if there are none.
+// postOptions returns a post's options for Pinterest, or the zero value if there are none.
 func postOptions(o network.Options) network.PinterestOptions { return network.ValueOrZero(o.Pinterest) }
 
 // checkOptions returns problems with a post's options.

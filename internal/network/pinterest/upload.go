@@ -57,7 +57,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	return target.ID, nil
 }
 
-// form returns the request body: the fields, then the file, which is read while it is sent.
+// newFormBody returns the request body: the fields, then the file, which is read while it is sent.
 func (t uploadTarget) newFormBody(file network.File) (*network.Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)

@@ -77,8 +77,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// picture returns the URL of the account's picture. It reports true if the account has no picture. If the call fails,
-// it returns zero values, because the collection must continue.
+// readPicture returns the URL of the account's picture. It reports true if the account has no picture. If the call
+// fails, it returns zero values, because the collection must continue.
 func (n *Network) readPicture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"threads_profile_picture_url"`

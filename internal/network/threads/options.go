@@ -21,7 +21,7 @@ var postID = regexp.MustCompile(`^[0-9]{1,20}$`)
 // ownOptions returns only the options for Threads.
 func ownOptions(o network.Options) network.Options { return network.Options{Threads: o.Threads} }
 
-// postOptions returns a post's postOptions for Threads, or the zero value if there are none.
+// postOptions returns a post's options for Threads, or the zero value if there are none.
 func postOptions(o network.Options) network.ThreadsOptions { return network.ValueOrZero(o.Threads) }
 
 // checkOptions returns problems with a post's options.

@@ -22,8 +22,8 @@ const (
 	codeInteractionOff  = "interaction_disabled"
 )
 
-// choices returns a post's choices, or the operator's defaults if the post has none. Without either, the post goes to
-// the inbox if the operator's apps may not publish directly.
+// choicesFor returns a post's choices, or the operator's defaults if the post has none. Without either, the post goes
+// to the inbox if the operator's apps may not publish directly.
 func (n *Network) choicesFor(o network.Options) network.TikTokOptions {
 	switch {
 	case o.TikTok != nil:

@@ -68,7 +68,7 @@ func scopeError(err error) error {
 	return &newErr
 }
 
-// profile returns the follower count and the URL of the picture, each only if its scope was granted.
+// readProfile returns the follower count and the URL of the picture, each only if its scope was granted.
 func (n *Network) readProfile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var fields []string
 	if slices.Contains(g.Scopes, scopeUserBasic) {

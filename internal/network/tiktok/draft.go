@@ -58,8 +58,8 @@ func (u upload) partRange(i int64) (int64, int64) {
 
 var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the text, the title, the media and the choices. A repeated Commit of a video cannot create a second post, because
-// Prepare stores the upload's ID.
+// Plan fixes the text, the title, the media and the choices. A repeated Commit of a video cannot create a second post,
+// because Prepare stores the upload's ID.
 func (n *Network) Plan(s network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
 		IsTikTok: true, Text: strings.ToValidUTF8(s.Content.Text, "\uFFFD"), Media: s.Content.Media,

@@ -29,7 +29,7 @@ func (n *Network) Kinds() []string {
 	return kinds
 }
 
-// app returns the app for a kind of account.
+// appFor returns the app for a kind of account.
 func (n *Network) appFor(kind string) network.OAuthApp {
 	if kind == Business {
 		return n.opts.Business

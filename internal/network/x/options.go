@@ -16,7 +16,7 @@ const (
 	maxPollDuration = 10080 // minutes
 )
 
-// postOptions returns a post's postOptions for X, or the zero value if there are none.
+// postOptions returns a post's options for X, or the zero value if there are none.
 func postOptions(o network.Options) network.XOptions { return network.ValueOrZero(o.X) }
 
 var postAddress = regexp.MustCompile(`^https?://(?:www\.|mobile\.)?(?:x|twitter)\.com/[^/?#\s]+/status/([0-9]{1,19})(?:[/?#]\S*)?$`)

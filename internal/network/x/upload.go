@@ -59,7 +59,8 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	return n.finalize(ctx, g, m, newUpload)
 }
 
-// fit returns the limits to which the library converts the file. A GIF is sent unchanged, because it may be animated.
+// fileLimits returns the limits to which the library converts the file. A GIF is sent unchanged, because it may be
+// animated.
 func (n *Network) fileLimits(m network.Media) network.FileLimits {
 	if single := n.opts.Rules.Images.Single; m.Kind != network.Video && single.Type != "" && m.Type == single.Type {
 		return network.FileLimits{Types: []string{single.Type}, MaxBytes: single.MaxBytes, MaxSide: single.MaxSide}

@@ -66,7 +66,7 @@ func (n *Network) Plan(s network.Submission) (network.Draft, error) {
 	})
 }
 
-// chooseTitle returns the text's first line, or else the file's name, or else defaultTitle. A video must have a chooseTitle.
+// chooseTitle returns the text's first line, or else the file's name, or else defaultTitle. A video must have a title.
 func chooseTitle(text string, media []network.Media) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	name := ""

@@ -72,7 +72,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 // channelID matches the ID of a channel or playlist.
 var channelID = regexp.MustCompile(`^[A-Za-z0-9_-]{2,64}$`)
 
-// channels returns the channels that a grant gives access to.
+// listChannels returns the channels that a grant gives access to.
 func (n *Network) listChannels(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var response struct {
 		Items []struct {

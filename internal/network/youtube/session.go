@@ -145,7 +145,7 @@ type videoSource struct {
 	offset int64
 }
 
-// open opens the draft's video.
+// openVideo opens the draft's video.
 func (n *Network) openVideo(ctx context.Context, d draft, files network.Files) (*videoSource, error) {
 	if len(d.Media) != 1 { // the operator's rules may allow more
 		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a YouTube post needs exactly one video")}

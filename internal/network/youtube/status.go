@@ -91,8 +91,8 @@ func rejectedVideoError(class network.ErrorClass, member, value string) *network
 	}
 }
 
-// processingVideoError returns the error for a video that YouTube is still processing. The interval between checks grows,
-// because each check uses some of the app's daily quota. The error's Draft has the video's ID.
+// processingVideoError returns the error for a video that YouTube is still processing. The interval between checks
+// grows, because each check uses some of the app's daily quota. The error's Draft has the video's ID.
 func (n *Network) processingVideoError(d draft, v video) *network.Error {
 	now := n.opts.Now()
 	d.Video = v.ID
