@@ -61,7 +61,7 @@ func (h *Handlers) replaceAppPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// setup returns the setup that the page showed before, so that a reloaded page still matches the app. If there is
+// resumeSetup returns the setup that the page showed before, so that a reloaded page still matches the app. If there is
 // none, it begins a new one.
 func (h *Handlers) resumeSetup(r *http.Request) (totp.Setup, error) {
 	v := shell.VisitorOf(r.Context())

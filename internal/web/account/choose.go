@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// pendingDirectoryKey is the session key for a directory sign-in that waits until the person has chosen a team. The person is
-// not signed in yet.
+// pendingDirectoryKey is the session key for a directory sign-in that waits until the person has chosen a team. The
+// person is not signed in yet.
 const pendingDirectoryKey = "directory choice"
 
 // chooseTimeout is how long the person has to choose.

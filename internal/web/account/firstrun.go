@@ -37,7 +37,7 @@ func (h *Handlers) RedirectToSetup(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// unlessSetUp returns a handler that calls do, or redirects to the sign-in page once the installation has people.
+// unlessSetUp returns a handler that calls next, or redirects to the sign-in page once the installation has people.
 func (h *Handlers) unlessSetUp(next http.HandlerFunc) http.HandlerFunc {
 	return h.requireLocal(func(w http.ResponseWriter, r *http.Request) {
 		switch pending, err := h.firstRun.Pending(r.Context()); {

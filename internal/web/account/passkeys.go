@@ -102,8 +102,8 @@ func (h *Handlers) removePasskey(w http.ResponseWriter, r *http.Request) {
 		})
 }
 
-// changePasskey applies change to the passkey whose ID is in the path. Then it shows message on the account page, or the
-// error on the passkey's page.
+// changePasskey applies change to the passkey whose ID is in the path. Then it shows message on the account page, or
+// the error on the passkey's page.
 func (h *Handlers) changePasskey(
 	w http.ResponseWriter, r *http.Request, message locale.Key, change func(*passkey.Passkey) error,
 ) {

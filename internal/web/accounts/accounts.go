@@ -52,7 +52,7 @@ func (h *Handlers) Routes() []shell.Route {
 	}
 }
 
-// withAccount returns a handler that calls do with the account whose ID is in the path. If the account belongs to
+// withAccount returns a handler that calls next with the account whose ID is in the path. If the account belongs to
 // another of the person's teams, a GET request switches to that team.
 func (h *Handlers) withAccount(next func(w http.ResponseWriter, r *http.Request, a account.Account)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

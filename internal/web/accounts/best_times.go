@@ -31,7 +31,7 @@ func hourMedians(t analytics.PostingTimes) []float64 {
 	return out
 }
 
-// drawHeat draws a drawHeat map of the engagement by weekday and hour. It returns "" if too few hours have enough posts.
+// drawHeat draws a heat map of the engagement by weekday and hour. It returns "" if too few hours have enough posts.
 func drawHeat(l *locale.Language, t analytics.PostingTimes) template.HTML {
 	medians := hourMedians(t)
 	if len(medians) < heatLevels {

@@ -127,7 +127,7 @@ func listPath(platform, cursor string) string {
 	return (&url.URL{Path: "/accounts", RawQuery: q.Encode()}).String()
 }
 
-// entries returns accounts with the details that the list shows. quoted holds their display names.
+// entries returns accounts with the details that the list shows. untrusted holds their display names.
 func (h *Handlers) entries(
 	r *http.Request, team int64, accounts []account.SocialAccount, untrusted []operation.Untrusted, zone *time.Location,
 ) ([]entry, error) {

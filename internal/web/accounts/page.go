@@ -90,7 +90,7 @@ func (h *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Accoun
 	h.ShowTitled(w, r, status, pages["account"], a.Username, out)
 }
 
-// read reads the page's data. If it returns a client error, only the analytics are missing, for example because the
+// readView reads the page's data. If it returns a client error, only the analytics are missing, for example because the
 // plan does not include them.
 func (h *Handlers) readView(r *http.Request, out *view) error {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())

@@ -107,7 +107,7 @@ func (p period) Query() string {
 	return "?" + p.args().Encode()
 }
 
-// file returns the period for use in a file name, such as "30-days".
+// fileNamePart returns the period for use in a file name, such as "30-days".
 func (p period) fileNamePart() string {
 	if p.IsRange() {
 		return p.From + "-" + p.To
@@ -115,7 +115,7 @@ func (p period) fileNamePart() string {
 	return strconv.Itoa(p.Days) + "-days"
 }
 
-// text formats the period as a range of days.
+// format formats the period as a range of days.
 func (p period) format(l *locale.Language) string {
 	first, last := p.Start(), p.Until
 	switch {

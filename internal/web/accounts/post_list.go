@@ -34,7 +34,7 @@ func (v view) PeriodLink(days int) string {
 // Network returns "", because the page is about a single account.
 func (v view) Network() string { return "" }
 
-// SortLink returns the path of the page with the posts sorted by a metric, or by time if figure is "".
+// SortLink returns the path of the page with the posts sorted by a metric, or by time if metric is "".
 func (v view) SortLink(metric string) string {
 	return v.link(v.Period.args(), v.Plot.Metric, metric) + "#posts"
 }

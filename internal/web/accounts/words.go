@@ -114,10 +114,10 @@ var accountKinds = map[string]locale.Key{
 	"x": "Profiles", "threads": "Profiles", "bluesky": "Profiles", "pinterest": "Boards",
 }
 
-// metricLabels maps the metricLabels of charts to their labels.
+// metricLabels maps the metrics of charts to their labels.
 var metricLabels = map[string]locale.Key{"followers": "Followers", "views": "Views", "engagement": "Engagement"}
 
-// formatLabels maps the formatLabels of posts to their labels.
+// formatLabels maps the formats of posts to their labels.
 var formatLabels = map[string]locale.Key{
 	"text": "Text|format", "image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel", "story": "Story",
 	"link": "Link", "unknown": "Unknown",

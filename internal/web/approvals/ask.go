@@ -253,7 +253,7 @@ func (h *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email s
 	}
 }
 
-// require returns an error if the visitor may not write. what is the operation's name.
+// require returns an error if the visitor may not write. name is the operation's name.
 func (h *Handlers) require(r *http.Request, name string) error {
 	call, err := h.NewCall(r, name)
 	if err != nil {

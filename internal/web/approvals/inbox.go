@@ -307,7 +307,7 @@ func (h *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// change calls do for the approval request whose ID is in the path, and redirects to the request's page.
+// change calls fn for the approval request whose ID is in the path, and redirects to the request's page.
 func (h *Handlers) change(
 	w http.ResponseWriter, r *http.Request, operation string, fn func(person, team int64, id string) error,
 ) {

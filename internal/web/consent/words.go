@@ -40,8 +40,8 @@ var missingCapabilityTexts = map[access.Capability]locale.Key{
 	access.Spend: "spend the team’s credits",
 }
 
-// allLevel is the Value of the option that grants all capabilities that the person can grant. The option exists only if no
-// level has exactly these capabilities.
+// allLevel is the Value of the option that grants all capabilities that the person can grant. The option exists only if
+// no level has exactly these capabilities.
 const allLevel = "all"
 
 // levelOptions returns the levels whose capabilities are all available. If none of these levels has exactly the

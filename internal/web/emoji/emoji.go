@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// englishList lists the emoji, one per line. Each line contains the emoji, its name and, after a comma, more search words.
-// A line "# name" begins a category.
+// englishList lists the emoji, one per line. Each line contains the emoji, its name and, after a comma, more search
+// words. A line "# name" begins a category.
 //
 //go:embed emoji.txt
 var englishList string

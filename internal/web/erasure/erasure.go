@@ -215,7 +215,7 @@ func (h *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	h.showItem(w, r, "draft", "id", nil)
 }
 
-// newDownloadResultItem shows the confirmation page for the item whose ID is in the path value name. If err is not nil, the page
+// showItem shows the confirmation page for the item whose ID is in the path value name. If err is not nil, the page
 // shows it.
 func (h *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name string, err error) {
 	status, view := http.StatusOK, confirmView{ID: r.PathValue(name)}

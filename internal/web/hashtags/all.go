@@ -105,7 +105,7 @@ func (h *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry
 	return result.HashtagLists, err
 }
 
-// group sorts lists into the team's lists, ready-made lists in the team's language, and other ready-made lists.
+// groupLists sorts lists into the team's lists, ready-made lists in the team's language, and other ready-made lists.
 func (h *Handlers) groupLists(ctx context.Context, v *allView, lists []list.HashtagListEntry, call operation.Call) error {
 	limit := maxSamples
 	if v.Query != "" {

@@ -70,7 +70,8 @@ type listRequest struct {
 // actor returns the caller as an actor of the audit log.
 func (req listRequest) actor() auditlog.Actor { return auditlog.NewActor(req.call) }
 
-// withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who may not write.
+// withList returns a handler that calls next with the ID of the list in the path. It rejects visitors who may not
+// write.
 func (h *Handlers) withList(next func(http.ResponseWriter, listRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// notificationsPerPage is the number of hashtags per page.
+// perPage is the number of hashtags per page.
 const perPage = 100
 
 // view is the page of a list or of one of its subcategories.
@@ -145,7 +145,7 @@ func (h *Handlers) show(
 	h.ShowTitled(w, r, status, pages["list"], v.Name, v)
 }
 
-// fill reads the requested page of the list. To sort by a number, it reads the whole list.
+// readPage reads the requested page of the list. To sort by a number, it reads the whole list.
 func (h *Handlers) readPage(r *http.Request, id int64, v *view) error {
 	var l list.HashtagList
 	var err error

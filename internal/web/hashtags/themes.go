@@ -24,8 +24,8 @@ var themes = []theme{
 	{Name: "Formats", ids: []int64{33, 34}},
 }
 
-// groupByTheme groups ready-made lists by theme. Lists without a theme come last, in a group named others. That group has no
-// name if there are no other groups.
+// groupByTheme groups ready-made lists by theme. Lists without a theme come last, in a group named others. That group
+// has no name if there are no other groups.
 func groupByTheme(cards []card, others locale.Key) []theme {
 	var out []theme
 	rest := theme{Name: others}

@@ -33,8 +33,8 @@ func formatRate(l *locale.Language, n *float64) string {
 	return l.Decimal(*n, 1)
 }
 
-// formatPosts formats the number of formatPosts with a hashtag as a short number. The title attribute contains the exact number or,
-// for an estimate, the range.
+// formatPosts formats the number of posts with a hashtag as a short number. The title attribute contains the exact
+// number or, for an estimate, the range.
 func formatPosts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	switch {
 	case p == nil:
@@ -62,7 +62,7 @@ func tierLabel(l *locale.Language, name string) string {
 	return name
 }
 
-// reasonTexts maps the reasonTexts for rejecting a hashtag to texts.
+// reasonTexts maps the reasons for rejecting a hashtag to texts.
 var reasonTexts = map[string]locale.Key{
 	"empty": "no valid characters", "too_long": "too long", "bad_characters": "contains invalid characters",
 	"list_full": "the plan’s limit of hashtags per list is reached", "banned": "not allowed by this service",

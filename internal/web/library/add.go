@@ -134,7 +134,7 @@ func (h *Handlers) download(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// begin runs an operation that creates a job, and redirects to the job's page.
+// startJob runs an operation that creates a job, and redirects to the job's page.
 func (h *Handlers) startJob(w http.ResponseWriter, r *http.Request, op string, args operation.Arguments) {
 	outcome, err := h.Do(r, op, args)
 	if err != nil {

@@ -255,7 +255,7 @@ func (h *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, statu
 	h.Show(w, r, status, pages["bulkdelete"], "Delete files", v)
 }
 
-// selectedIDs returns the IDs of the selected files, at most notificationsPerPage of them, in the order of the page.
+// selectedIDs returns the IDs of the selected files, at most perPage of them, in the order of the page.
 func selectedIDs(form url.Values) []int64 {
 	var out []int64
 	for _, text := range form["media"] {

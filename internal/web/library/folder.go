@@ -55,8 +55,8 @@ func (h *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int
 	h.Show(w, r, status, pages["folder"], "Folder", v)
 }
 
-// changeFolder calls do with the ID of the folder in the form. Then it redirects to the path that do returns, with the
-// message that do returns.
+// changeFolder calls fn with the ID of the folder in the form. Then it redirects to the path that fn returns, with the
+// message that fn returns.
 func (h *Handlers) changeFolder(
 	w http.ResponseWriter, r *http.Request, fn func(operation.Call, int64) (locale.Key, string, error),
 ) {

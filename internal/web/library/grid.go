@@ -195,7 +195,7 @@ func (h *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	h.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
 }
 
-// fill reads the page that starts after a cursor.
+// readPage reads the page that starts after a cursor.
 func (h *Handlers) readPage(r *http.Request, v *gridView, cursor string) error {
 	call, err := h.NewCall(r, "list_media")
 	if err != nil {

@@ -92,7 +92,7 @@ type itemRequest struct {
 	id   int64
 }
 
-// withItem returns a handler that calls do with the ID of the item in the path.
+// withItem returns a handler that calls next with the ID of the item in the path.
 func (h *Handlers) withItem(next func(http.ResponseWriter, itemRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -134,7 +134,7 @@ func ariaAttributes(hasError bool, hint string) template.HTMLAttr {
 // pathOf returns the path of an item.
 func pathOf(id int64) string { return "/media/" + strconv.FormatInt(id, 10) }
 
-// formatSeconds formats a duration in formatSeconds, such as "1:05".
+// formatSeconds formats a duration in seconds, such as "1:05".
 func formatSeconds(n float64) string {
 	total := int(n + 0.5)
 	return strconv.Itoa(total/60) + ":" + strconv.Itoa(100 + total%60)[1:]

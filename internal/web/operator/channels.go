@@ -177,7 +177,7 @@ func (h *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
 	return channels[i], nil
 }
 
-// withChannel returns a handler that calls do with the channel whose ID is in the path.
+// withChannel returns a handler that calls next with the channel whose ID is in the path.
 func (h *Handlers) withChannel(next func(http.ResponseWriter, *http.Request, notification.Channel)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := h.channelOf(r)
@@ -244,7 +244,7 @@ func (h *Handlers) removeChannelPage(w http.ResponseWriter, r *http.Request, c n
 	h.ShowTitled(w, r, http.StatusOK, pages["channelremove"], h.T(r, "Remove the channel %s", c.Name), channelView{Channel: c})
 }
 
-// channelAction returns a handler that calls do with the ID of the channel in the path, and then shows message.
+// channelAction returns a handler that calls fn with the ID of the channel in the path, and then shows message.
 func (h *Handlers) channelAction(fn func(context.Context, int64) error, message locale.Key) http.HandlerFunc {
 	return h.withChannel(func(w http.ResponseWriter, r *http.Request, c notification.Channel) {
 		if err := fn(r.Context(), c.ID); err != nil {

@@ -242,7 +242,7 @@ func (h *Handlers) addActivity(r *http.Request, view *overview) error {
 	return err
 }
 
-// parseNumber returns the number in a query parameter, or 0 if it is missing or invalid.
+// queryNumber returns the number in a query parameter, or 0 if it is missing or invalid.
 func queryNumber(r *http.Request, name string) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil || n < 0 {

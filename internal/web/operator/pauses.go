@@ -117,8 +117,8 @@ func (h *Handlers) parsePause(r *http.Request) (team.Pause, error) {
 	return out, err
 }
 
-// target returns the ID of a team or key. entered is an ID, an ID followed by a name, or part of a name that only one
-// team or key has.
+// findTarget returns the ID of a team or key. entered is an ID, an ID followed by a name, or part of a name that only
+// one team or key has.
 func (h *Handlers) findTarget(r *http.Request, scope team.Scope, entered string) (int64, error) {
 	names := teamsearch.TeamNames
 	if scope == team.ForKey {

@@ -95,8 +95,8 @@ func (h *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	h.ShowTitled(w, r, http.StatusOK, pages["person"], title, view)
 }
 
-// changePerson calls do with the person whose ID is in the path, and shows the message that do returns. Operators cannot
-// change themselves, so that at least one operator remains.
+// changePerson calls fn with the person whose ID is in the path, and shows the message that fn returns. Operators
+// cannot change themselves, so that at least one operator remains.
 func (h *Handlers) changePerson(w http.ResponseWriter, r *http.Request, fn func(team.Person) (locale.Key, error)) {
 	if !h.ReadForm(w, r) {
 		return

@@ -262,8 +262,8 @@ func (h *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	return err
 }
 
-// changeTeam handles one of the forms on a team's page. It calls do with the ID of the team in the path, and redirects to
-// the page with the message that do returns.
+// changeTeam handles one of the forms on a team's page. It calls fn with the ID of the team in the path, and redirects
+// to the page with the message that fn returns.
 func (h *Handlers) changeTeam(w http.ResponseWriter, r *http.Request, form string, fn func(id int64) (string, error)) {
 	if !h.ReadForm(w, r) {
 		return

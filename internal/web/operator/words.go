@@ -171,7 +171,7 @@ var nextSteps = map[job.Type]locale.Key{
 	job.MediaImport: "A member can upload or import the files again.",
 }
 
-// callLabels maps the callLabels of delivery attempts to their labels.
+// callLabels maps the calls of delivery attempts to their labels.
 var callLabels = map[string]locale.Key{
 	"prepare": "Preparing|call", "commit": "Publishing|call", "resolve": "Checking the outcome|call",
 	"rest": "Waiting|call", "decide": "Decision|call",

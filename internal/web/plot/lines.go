@@ -180,7 +180,7 @@ func (s Series) draw(class string, x, y func(float64) float64, text func(float64
 	return view
 }
 
-// text formats a value of the chart.
+// formatValue formats a value of the chart.
 func (l Lines) formatValue(lang *locale.Language, v float64) string {
 	if l.Percent {
 		return FormatPercent(lang, v)

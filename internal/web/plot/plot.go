@@ -88,7 +88,8 @@ func FormatPercentRange(l *locale.Language, low, high float64) string {
 	return l.T("%s to %s", l.T("%s%%", formatNumber(l, low, 2)), l.T("%s%%", formatNumber(l, high, 2)))
 }
 
-// formatDigits formats a number with at most the given number of significant formatDigits. It keeps all formatDigits of the integer part.
+// formatDigits formats a number with at most the given number of significant digits. It keeps all digits of the integer
+// part.
 func formatDigits(v float64, significant int) string {
 	decimals := significant - 1
 	if size := math.Abs(v); size > 1e-6 {

@@ -101,7 +101,7 @@ func exportRow(one post.Record, sums analytics.PostSums, zone *time.Location) []
 	return row
 }
 
-// libraryPath returns the path and filters of the list that a form was sent from.
+// backTo returns the path and filters of the list that a form was sent from.
 func backTo(form url.Values) string {
 	query, err := url.ParseQuery(form.Get("back"))
 	if err != nil || len(query) == 0 {

@@ -255,7 +255,7 @@ func (v *calendarView) setTitle(l *locale.Language, shown period) {
 	v.Before, v.Next = dateOrToday(previous), dateOrToday(next)
 }
 
-// firstNonBlank returns the first day of a date's month.
+// firstOf returns the first day of a date's month.
 func firstOf(date time.Time) time.Time { return date.AddDate(0, 0, 1-date.Day()) }
 
 // dateOrToday formats a date for a query. The zero time becomes "", which means today.

@@ -168,7 +168,8 @@ func (b *pageBuilder) newEntry(method, path string, op operation) (entry, error)
 	return e, err
 }
 
-// success sets the response of an entry. If several operations return the same type, the first operation describes it.
+// setResponse sets the response of an entry. If several operations return the same type, the first operation describes
+// it.
 func (b *pageBuilder) setResponse(e *entry, op operation) error {
 	for _, r := range op.Responses {
 		if !strings.HasPrefix(r.Name, "2") {

@@ -9,8 +9,8 @@ import (
 
 const jsonType = "application/json"
 
-// curlCommand returns a curl curlCommand for an operation's example. It reads the API key from an environment variable, so that
-// the key does not appear in the shell history.
+// curlCommand returns a curl command for an operation's example. It reads the API key from an environment variable, so
+// that the key does not appear in the shell history.
 func curlCommand(base, method, path string, op operation) string {
 	lines := []string{"curl"}
 	body := bodyOf(op)

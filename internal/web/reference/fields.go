@@ -21,7 +21,7 @@ type field struct {
 	SameAs *describingOperation
 }
 
-// fields returns the members of a schema and of its nested objects. place returns the path of a named type's
+// fields returns the members of a schema and of its nested objects. typePath returns the path of a named type's
 // description.
 func fields(s schema, prefix string, typePath func(string) string) []field {
 	var out []field
@@ -73,7 +73,7 @@ func describeKind(s schema) string {
 	return words
 }
 
-// pluralize returns a description in the pluralize, such as "strings, at most 10 characters".
+// pluralize returns a description in the plural, such as "strings, at most 10 characters".
 func pluralize(kind string) string {
 	for _, word := range []string{"string", "integer", "number", "object", "boolean"} {
 		if rest, ok := strings.CutPrefix(kind, word); ok {

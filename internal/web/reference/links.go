@@ -32,7 +32,7 @@ func linksOf(chapters []chapter) links {
 // identifiers matches the names of operations, fields, codes and values in a text.
 var identifiers = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
 
-// prose splits a text at backticks and identifiers. It turns the names of operations into links.
+// splitText splits a text at backticks and identifiers. It turns the names of operations into links.
 func (l links) splitText(text string) []span {
 	var out []span
 	for _, piece := range splitSpans(text) {
@@ -86,7 +86,7 @@ type note struct {
 	Text []span
 }
 
-// notes returns the explanations of error codes that an operation's description contains.
+// findNotes returns the explanations of error codes that an operation's description contains.
 func (l links) findNotes(description string) []note {
 	var out []note
 	rest := description

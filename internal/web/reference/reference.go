@@ -169,6 +169,6 @@ func (h *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
 		newPage(r, b, h.addresses(b)))
 }
 
-// useCurlyQuotes replaces straight apostrophes with typographic ones. The API description does not contain words in single
-// quotes.
+// useCurlyQuotes replaces straight apostrophes with typographic ones. The API description does not contain words in
+// single quotes.
 func useCurlyQuotes(text string) string { return strings.ReplaceAll(text, "'", "’") }

@@ -91,7 +91,7 @@ func trackingText(l *locale.Language, days any, b *operation.Billing) string {
 	return text
 }
 
-// showError shows the report's page again, with an error in the form named at.
+// showError shows the report's page again, with an error in the given form.
 func (h *Handlers) showError(w http.ResponseWriter, r *http.Request, kind, id, form string, err error) {
 	if formErr, ok := h.formError(w, r, err); ok {
 		h.show(w, r, shell.StatusOf(err), kind, id, form, formErr)

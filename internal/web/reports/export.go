@@ -25,7 +25,7 @@ func formatFloat(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// ratioCells returns a ratioCells as three CSV cells: its value and the ends of its confidence interval.
+// ratioCells returns a ratio as three CSV cells: its value and the ends of its confidence interval.
 func ratioCells(r *result.FindingRatio) []string {
 	if r == nil {
 		return []string{"", "", ""}

@@ -82,7 +82,7 @@ func (h *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 	return out, err
 }
 
-// changeMails handles a form about report emails. It calls work, and shows the share page with message or with the
+// changeMails handles a form about report emails. It calls fn, and shows the share page with message or with the
 // error.
 func (h *Handlers) changeMails(
 	w http.ResponseWriter, r *http.Request, kind, id string, message locale.Key, fn func(operation.Call) error,

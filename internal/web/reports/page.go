@@ -79,7 +79,7 @@ func (h *Handlers) page(w http.ResponseWriter, r *http.Request, kind, id string)
 	h.show(w, r, http.StatusOK, kind, id, "", "")
 }
 
-// show shows a report's page. If formErr is not empty, the page shows it in the form named at.
+// show shows a report's page. If formErr is not empty, the page shows it in the given form.
 func (h *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, form, formErr string) {
 	out, err := h.readView(r, kind, id)
 	if err != nil {
@@ -90,7 +90,7 @@ func (h *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind
 	h.ShowTitled(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
 }
 
-// read reads the page's data.
+// readView reads the page's data.
 func (h *Handlers) readView(r *http.Request, kind, id string) (view, error) {
 	v := shell.VisitorOf(r.Context())
 	out := view{Quoted: quotes{}, MaySpend: maySpend(r), thumbnailPath: libraryThumbnailPath, l: h.Language(r)}

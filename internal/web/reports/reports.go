@@ -86,7 +86,7 @@ func (h *Handlers) Routes() []shell.Route {
 	}
 }
 
-// withReport returns a handler that calls do with the report whose ID is in the path. If the report belongs to
+// withReport returns a handler that calls next with the report whose ID is in the path. If the report belongs to
 // another of the person's teams, a GET request switches to that team.
 func (h *Handlers) withReport(next func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -27,8 +27,8 @@ type shareView struct {
 	CanBeShown bool   // the report is ready, so it has metrics to share
 }
 
-// createdLinkKeyPrefix is the prefix of the session key for a new link, which the share page shows once. The report's ID
-// follows the prefix.
+// createdLinkKeyPrefix is the prefix of the session key for a new link, which the share page shows once. The report's
+// ID follows the prefix.
 const createdLinkKeyPrefix = "report link "
 
 func (h *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {

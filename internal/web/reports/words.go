@@ -190,7 +190,7 @@ func date(l *locale.Language, at time.Time) template.HTML {
 	return template.HTML(text) //nolint:gosec // contains only digits and our own texts
 }
 
-// nameLabels maps the nameLabels in results to their labels.
+// nameLabels maps the names in results to their labels.
 var nameLabels = map[string]locale.Key{
 	"image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel",
 	"weekdays": "Weekdays|Monday to Friday", "weekend": "Weekend", "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday",
@@ -226,7 +226,7 @@ func hour(l *locale.Language, at int) string {
 	return l.T("%s:00", fmt.Sprintf("%02d", at))
 }
 
-// componentLabels maps the componentLabels of a score to their labels.
+// componentLabels maps the components of a score to their labels.
 var componentLabels = map[string]locale.Key{
 	"engagement": "Engagement", "reach": "Reach", "growth": "Growth", "activity": "Activity",
 	"consistency": "Consistency", "reactions": "Reactions", "competition": "Competition",

@@ -253,7 +253,7 @@ func (h *Handlers) findAccounts(r *http.Request, query string) (group, error) {
 	return out.limit("/accounts"), err
 }
 
-// eachPage calls do with each page of a list until it has read maxListed items.
+// eachPage calls fn with each page of a list until it has read maxListed items.
 func eachPage[T any](p *Handlers, r *http.Request, name string, args operation.Arguments, fn func(T)) error {
 	args["limit"] = int64(pageSize)
 	for count := 0; count < maxListed; count += pageSize {

@@ -68,8 +68,8 @@ func (h *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	h.Show(w, r, http.StatusOK, pages["assistants"], "Apps and assistants", out)
 }
 
-// pathConnection returns the connection whose ID is in the path. It returns a not_found error if the visitor may not see
-// it.
+// pathConnection returns the connection whose ID is in the path. It returns a not_found error if the visitor may not
+// see it.
 func (h *Handlers) pathConnection(r *http.Request) (team.ListedKey, error) {
 	id, err := shell.PathID(r, "connection")
 	if err != nil {

@@ -34,8 +34,8 @@ func (h *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// nextFileLines returns the next lines for the file, advances page, and reports whether there may be more lines. The lines
-// are in English, because programs read the file.
+// nextFileLines returns the next lines for the file, advances page, and reports whether there may be more lines. The
+// lines are in English, because programs read the file.
 func (h *Handlers) nextFileLines(r *http.Request, page *auditlog.Page) ([]auditLine, bool, error) {
 	events, err := auditlog.List(r.Context(), h.DB, teamID(r), *page)
 	if err != nil {

@@ -154,7 +154,7 @@ var kinds = []kind{
 	{"credits.withdrawn", "Credits", "Credits withdrawn", "withdrew {credits}"},
 }
 
-// describeKind returns the kind with the given name. For an unknown kind, it derives the sentence from the name.
+// kindOf returns the kind with the given name. For an unknown kind, it derives the sentence from the name.
 func kindOf(name string) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
 		return kinds[i]

@@ -121,7 +121,7 @@ func (h *Handlers) nameItems(r *http.Request, lines []auditLine) error {
 	return nil
 }
 
-// item returns the kind of the line's subject for looking up its name, or "" if the subject has no name.
+// itemKind returns the kind of the line's subject for looking up its name, or "" if the subject has no name.
 func (l auditLine) itemKind() teamsearch.ItemKind {
 	subject, _, _ := strings.Cut(l.Kind, ".")
 	switch item := teamsearch.ItemKind(subject); item {
@@ -143,7 +143,7 @@ func (l auditLine) isAboutPost() bool {
 	return subject == "post" || subject == "series"
 }
 
-// account returns the ID of the event's account, or 0.
+// accountID returns the ID of the event's account, or 0.
 func (l auditLine) accountID() int64 {
 	if strings.HasPrefix(l.Kind, "social_account.") {
 		id, err := strconv.ParseInt(l.Subject, 10, 64)

@@ -187,7 +187,7 @@ func (h *Handlers) monthOf(r *http.Request) (credit.StatementQuery, error) {
 	return out, nil
 }
 
-// month returns the requested page of the statement.
+// statementPage returns the requested page of the statement.
 func (h *Handlers) statementPage(r *http.Request) (monthView, error) {
 	query, err := h.monthOf(r)
 	if err != nil {

@@ -33,8 +33,8 @@ const maxInvited = 20
 
 var errTooMany = apierr.Invalidf(apierr.NotAllowedValue, "email", "Invite at most %d people at once.", maxInvited)
 
-// parseAddresses returns the distinct email parseAddresses in a text. If there are none, it returns an empty address, which is
-// rejected as invalid.
+// parseAddresses returns the distinct email addresses in a text. If there are none, it returns an empty address, which
+// is rejected as invalid.
 func parseAddresses(text string) []string {
 	var out []string
 	for _, email := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }) {
@@ -134,7 +134,7 @@ func (h *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
 	h.handleWaitingMember(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
 }
 
-// handleWaitingMember calls do with the ID of the invitation in the path. do confirms or declines the person.
+// handleWaitingMember calls fn with the ID of the invitation in the path. fn confirms or declines the person.
 func (h *Handlers) handleWaitingMember(
 	w http.ResponseWriter, r *http.Request, message locale.Key, fn func(team.Admin, context.Context, int64) error,
 ) {

@@ -168,7 +168,7 @@ func (h *Handlers) changeRole(w http.ResponseWriter, r *http.Request) {
 
 func memberPathOf(r *http.Request) string { return "/settings/members/" + r.PathValue("person") }
 
-// withMember calls do with the ID of the member in the path and redirects to next. Errors are shown on the page about
+// withMember calls fn with the ID of the member in the path and redirects to next. Errors are shown on the page about
 // the member.
 func (h *Handlers) withMember(
 	w http.ResponseWriter, r *http.Request, page, next string, message locale.Key, fn func(team.Admin, int64) error,

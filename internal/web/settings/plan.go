@@ -68,7 +68,7 @@ func (h *Handlers) limitUsages(r *http.Request, limits plan.Plan) []limitUsage {
 	}
 }
 
-// formatPostCount formats a number of formatPostCount, which is counted only up to postlist.MaxUsed.
+// formatPostCount formats a number of posts, which is counted only up to postlist.MaxUsed.
 func formatPostCount(l *locale.Language, n any) string {
 	if n == int64(postlist.MaxUsed+1) {
 		return l.T("more than %d", postlist.MaxUsed)

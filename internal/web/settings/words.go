@@ -72,8 +72,8 @@ var roleNames = map[access.Role][2]locale.Key{
 	},
 }
 
-// factorWords describes a member's second factors. only is true if people can sign in only with the directory, which
-// then handles second factors.
+// factorWords describes a member's second factors. directoryOnly is true if people can sign in only with the directory,
+// which then handles second factors.
 func factorWords(f team.Factors, directoryOnly bool) locale.Key {
 	switch {
 	case f.Directory || directoryOnly:

@@ -42,7 +42,7 @@ const (
 	onceLifetime   = 12 * time.Hour // shorter than the retention of idempotency keys
 )
 
-// newKeyParameter returns the idempotency key of a form submission, or no key if the operation rejects keys. It returns
+// idempotencyKey returns the idempotency key of a form submission, or no key if the operation rejects keys. It returns
 // errStale if the field "once" is missing, invalid or older than onceLifetime.
 func (s *Shell) idempotencyKey(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
 	if op.Key == operation.KeyRejected {

@@ -73,7 +73,7 @@ type untrustedProxy struct {
 // warnInterval is the minimum interval between warnings about untrusted proxies.
 const warnInterval = time.Hour
 
-// note records a peer and reports whether a warning is due.
+// record records a peer and reports whether a warning is due.
 func (u *untrustedProxy) record(peer string, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

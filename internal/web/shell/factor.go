@@ -47,8 +47,8 @@ func (s *Shell) LacksFactor(ctx context.Context) bool {
 	return v != nil && s.NeedsFactor(v) && !s.HasTwoFactors(ctx)
 }
 
-// isClosedWithoutFactor reports whether a route is closed until the session has a second factor. The requirement OnlyOperators
-// closes only the operator's pages.
+// isClosedWithoutFactor reports whether a route is closed until the session has a second factor. The requirement
+// OnlyOperators closes only the operator's pages.
 func (s *Shell) isClosedWithoutFactor(ctx context.Context, route Route) bool {
 	if route.AllowsOneFactor || !s.LacksFactor(ctx) {
 		return false

@@ -27,9 +27,9 @@ var errForm = apierr.Invalid(apierr.Malformed, "", formText)
 // partCost is the number of bytes that each part of a form adds to the total, in addition to its names and text.
 const partCost = 64
 
-// ReadParts reads a form with files and returns its fields. It calls file for each file, with the fields that precede
-// the file. The field values and the names of all parts can have about limit bytes in total. If an error occurs, or
-// file returns one, ReadParts returns the error and the fields read so far.
+// ReadParts reads a form with files and returns its fields. It calls handleFile for each file, with the fields that
+// precede the file. The field values and the names of all parts can have about limit bytes in total. If an error
+// occurs, or handleFile returns one, ReadParts returns the error and the fields read so far.
 func ReadParts(r *http.Request, limit int64, handleFile func(*multipart.Part, url.Values) error) (url.Values, error) {
 	fields := url.Values{}
 	reader, err := r.MultipartReader()

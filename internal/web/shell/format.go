@@ -251,5 +251,5 @@ func dict(pairs ...any) (map[string]any, error) {
 	return out, nil
 }
 
-// splitLines splits a text into splitLines, because HTML does not show line breaks in text.
+// splitLines splits a text into lines, because HTML does not show line breaks in text.
 func splitLines(text string) []string { return strings.Split(text, "\n") }

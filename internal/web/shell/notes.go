@@ -50,7 +50,8 @@ func (n *Notes) Translate(l *locale.Language, notes []string) []string {
 	return out
 }
 
-// translateNoteValue translates a value of a note: a number, a number of posts, a date, a list, a network or a sentence.
+// translateNoteValue translates a value of a note: a number, a number of posts, a date, a list, a network or a
+// sentence.
 func translateNoteValue(l *locale.Language, value string) any {
 	first, rest, _ := strings.Cut(value, " ")
 	if n, err := strconv.Atoi(first); err == nil {

@@ -108,8 +108,8 @@ func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, templat
 	WriteHTML(w, r, status, addTeamField(out, p.Visitor))
 }
 
-// respondNotModified sets the entity tag of a page (RFC 9110, section 8.8). If the browser already has the page, it responds
-// with 304 and returns true. The tag is weak, because the page may be compressed.
+// respondNotModified sets the entity tag of a page (RFC 9110, section 8.8). If the browser already has the page, it
+// responds with 304 and returns true. The tag is weak, because the page may be compressed.
 func respondNotModified(w http.ResponseWriter, r *http.Request, data []byte) bool {
 	sum := sha256.Sum256(data)
 	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`

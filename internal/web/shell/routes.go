@@ -53,7 +53,7 @@ type Route struct {
 	AcceptsFiles bool
 }
 
-// back returns the path of the page that can restore a submitted form, or "" if none can.
+// restorePath returns the path of the page that can restore a submitted form, or "" if none can.
 func (route Route) restorePath(r *http.Request) string {
 	switch {
 	case !route.RestoresForm:
@@ -66,7 +66,7 @@ func (route Route) restorePath(r *http.Request) string {
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
-// page returns Page with the path values of a request in place of the names in braces.
+// pagePath returns Page with the path values of a request in place of the names in braces.
 func (route Route) pagePath(r *http.Request) string {
 	return placeholder.ReplaceAllStringFunc(route.Page, func(name string) string {
 		return url.PathEscape(r.PathValue(strings.Trim(name, "{}")))

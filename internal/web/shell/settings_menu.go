@@ -126,8 +126,8 @@ func (i menuItem) currentAt(path string) string {
 	return current
 }
 
-// ariaCurrent returns the aria-current value of a link to path when the current page is at: "page" if at is that page,
-// "true" if at is below it, and "" otherwise.
+// ariaCurrent returns the aria-current value of a link to path: "page" if current, the path of the current page, is the
+// same, "true" if current is below path, and "" otherwise.
 func ariaCurrent(path, current string) string {
 	switch {
 	case path == current:

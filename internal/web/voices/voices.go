@@ -74,7 +74,7 @@ type voiceRequest struct {
 	materialID int64 // ID of the material in the path, or 0
 }
 
-// withVoice returns a handler that calls do with a voiceRequest for the voice in the path.
+// withVoice returns a handler that calls next with a voiceRequest for the voice in the path.
 func (h *Handlers) withVoice(next func(http.ResponseWriter, voiceRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -91,7 +91,7 @@ func (h *Handlers) withVoice(next func(http.ResponseWriter, voiceRequest)) http.
 	}
 }
 
-// withMaterial returns a function that adds the ID of the material in the path to the request and calls do.
+// withMaterial returns a function that adds the ID of the material in the path to the request and calls next.
 func (h *Handlers) withMaterial(next func(http.ResponseWriter, voiceRequest)) func(http.ResponseWriter, voiceRequest) {
 	return func(w http.ResponseWriter, req voiceRequest) {
 		var err error
