@@ -29,16 +29,16 @@ const (
 	lowerIsBetter  = "less"
 )
 
-// newRelativeEntry returns an entry that compares pressroom's result with the floor's. target is a ratio, or 0 if there is no
-// target.
+// newRelativeEntry returns an entry that compares pressroom's result with the floor's. target is a ratio, or 0 if there
+// is no target.
 func newRelativeEntry(name, better string, ours, floor, target float64) entry {
 	e := entry{Name: name, Direction: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
 	e.Met = target == 0 || better == higherIsBetter && e.Ratio >= target || better == lowerIsBetter && e.Ratio <= target
 	return e
 }
 
-// newAbsoluteEntry returns an entry that is not compared with the floor, and for which lower is better. target is 0 if there is
-// no target.
+// newAbsoluteEntry returns an entry that is not compared with the floor, and for which lower is better. target is 0 if
+// there is no target.
 func newAbsoluteEntry(name string, ours, target float64) entry {
 	return entry{Name: name, Direction: lowerIsBetter, Ours: ours, Target: target, Met: target == 0 || ours <= target}
 }

@@ -105,7 +105,7 @@ func optionalMoment(micros int64, zone *time.Location) *moment {
 // inTeam adds the team to the path of a page in the app.
 func inTeam(path string, team int64) string { return path + "?team_id=" + strconv.FormatInt(team, 10) }
 
-// answer sends a successful response.
+// respond sends a successful response.
 func (f *Server) respond(x *request, zone *time.Location, status int, app string, data any, more *next) error {
 	body, err := json.Marshal(envelope{
 		Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: newMoment(x.now, zone), RequestID: x.id},

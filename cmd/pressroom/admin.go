@@ -53,7 +53,7 @@ type (
 	}
 )
 
-// run opens the server, calls work and prints its result. It returns an error if the SQLite file does not exist, so
+// run opens the server, calls fn and prints its result. It returns an error if the SQLite file does not exist, so
 // that a mistyped path does not create a database.
 func run[T any](
 	ctx context.Context, f storeFlags, a *program, log *slog.Logger, fn func(*server.Server) (T, error),
@@ -78,7 +78,7 @@ func (f storeFlags) checkExists() error {
 	return nil
 }
 
-// openExisting opens the server of an existing database and calls work. Unlike run, it does not print a result.
+// openExisting opens the server of an existing database and calls fn. Unlike run, it does not print a result.
 func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, fn func(*server.Server) error) error {
 	if err := f.checkExists(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func printResult(w io.Writer, asJSON bool, value any) error {
 	return printPlain(w, raw)
 }
 
-// runSilent is like run, but for work that has no result.
+// runSilent is like run, but for a function without a result.
 func runSilent(ctx context.Context, f storeFlags, a *program, log *slog.Logger, fn func(*server.Server) error) error {
 	type silentResult struct {
 		Done bool `json:"done"`

@@ -68,7 +68,8 @@ func (r *idleDetector) shouldReturn(state heapState) bool {
 }
 
 // memoryLimit returns the memory limit for a live heap of the given size: softMemoryLimit, or twice the live heap plus
-// nonHeapMemory if that is more. With a fixed limit, the collector would run continuously once the live heap reaches it.
+// nonHeapMemory if that is more. With a fixed limit, the collector would run continuously once the live heap reaches
+// it.
 func memoryLimit(live uint64) int64 {
 	return max(softMemoryLimit, 2*int64(live)+nonHeapMemory) //nolint:gosec // no machine has so much memory
 }
@@ -93,7 +94,7 @@ func runtimeMetric(name string) uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls do after every run of the garbage collector, one call at a time. It uses the finalizer of
+// afterEachCollection calls fn after every run of the garbage collector, one call at a time. It uses the finalizer of
 // an object, and creates a new object each time.
 func afterEachCollection(fn func()) {
 	type sentinel struct{ number *int }

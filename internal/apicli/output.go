@@ -80,7 +80,7 @@ func (t Terminal) printValue(value json.RawMessage, o output) error {
 	return t.print(value)
 }
 
-// findMember returns the findMember of a JSON value at a path such as data.posts.0.id.
+// findMember returns the member of a JSON value at a path such as data.posts.0.id.
 func findMember(raw json.RawMessage, path string) (json.RawMessage, error) {
 	for name := range strings.SplitSeq(path, ".") {
 		var object map[string]json.RawMessage
@@ -310,8 +310,8 @@ func memberNames(object json.RawMessage) []string {
 
 const maxCell = 48 // maximum number of characters in a cell
 
-// formatCell returns a scalar member as one line of text, and reports whether the object has such a member. An instant is
-// formatted in the team's time zone. Spaces replace control characters, which could affect the terminal.
+// formatCell returns a scalar member as one line of text, and reports whether the object has such a member. An instant
+// is formatted in the team's time zone. Spaces replace control characters, which could affect the terminal.
 func formatCell(object json.RawMessage, name string) (string, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {

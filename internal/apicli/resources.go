@@ -119,7 +119,7 @@ func Suggestion(name string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// levenshtein returns the Levenshtein levenshtein between two names.
+// levenshtein returns the Levenshtein distance between two names.
 func levenshtein(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

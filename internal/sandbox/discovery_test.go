@@ -232,7 +232,7 @@ func (o operator) hashtag(t *testing.T, b *fixture, name string) string {
 	return decodeGraph[graphList](t, o.search(t, b, name)).Data[0]["id"].(string)
 }
 
-// hashtagPageURL returns the media of all pages. It calls between before each page after the first one.
+// hashtagPages returns the media of all pages. It calls between before each page after the first one.
 func (o operator) hashtagPages(t *testing.T, b *fixture, path string, limit int, between func()) []map[string]any {
 	t.Helper()
 	var all []map[string]any

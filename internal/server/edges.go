@@ -94,7 +94,7 @@ func serveLivez(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// https reports whether clients reach the service only with TLS.
+// usesHTTPS reports whether clients reach the service only with TLS.
 func (s *Server) usesHTTPS() bool {
 	return s.certs != nil || strings.HasPrefix(s.cfg.PublicURL, "https:")
 }
@@ -148,7 +148,7 @@ const (
 	maxQueueSilence = 30 * time.Second // a heartbeat is sent every 5 seconds
 )
 
-// ready responds only with the status, because the details are for the operator.
+// serveReady responds only with the status, because the details are for the operator.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	status, _ := s.checkReadiness(r.Context())
 	text := "ok"
@@ -164,8 +164,8 @@ func (s *Server) serveReadyDetails(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, status, checks)
 }
 
-// readiness returns the status 200 if the database responds, the node is not stopping and, on nodes with background
-// work, the queue works. Otherwise, it returns 503. It also returns a description of each check's result.
+// checkReadiness returns the status 200 if the database responds, the node is not stopping and, on nodes with
+// background work, the queue works. Otherwise, it returns 503. It also returns a description of each check's result.
 func (s *Server) checkReadiness(ctx context.Context) (int, map[string]string) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

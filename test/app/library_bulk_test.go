@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// parseMediaID returns the ID in the path of a file's page.
+// mediaID returns the ID in the path of a file's page.
 func mediaID(at string) string { return strings.TrimPrefix(at, "/media/") }
 
 // The library filters by name, alternative text, kind and folder. It has three sort orders and pages.

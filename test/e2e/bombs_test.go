@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// newPNGChunk returns a PNG chunk with its checksum.
+// pngChunk returns a PNG chunk with its checksum.
 func pngChunk(kind string, content []byte) []byte {
 	body := append([]byte(kind), content...)
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(content)))

@@ -179,7 +179,7 @@ func (a *answer) violation(r *request) string {
 	return ""
 }
 
-// respondNotModified reports whether the request still has the path and method of its operation.
+// isUnchanged reports whether the request still has the path and method of its operation.
 func (r *request) isUnchanged() bool {
 	path, _, _ := strings.Cut(r.target, "?")
 	ours, theirs := strings.Split(r.op.path, "/"), strings.Split(strings.TrimPrefix(path, "/api/v1"), "/")

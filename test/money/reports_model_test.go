@@ -336,7 +336,7 @@ func (p *reportState) endingOf(how ending) ending {
 	return how
 }
 
-// defaultErrorCode returns the error code of a job that failed with an ending.
+// errorCode returns the error code of a job that failed with an ending.
 func (p *reportState) errorCode(how ending) string {
 	switch {
 	case how == missing && p.kind == "hashtag":

@@ -130,7 +130,7 @@ var titles = []struct{ name, words string }{
 	{"Unlicense", "this is free and unencumbered software released into the public domain"},
 }
 
-// maxTitleLength is the number of bytes from the start of a license that must contain its title.
+// maxTitle is the number of bytes from the start of a license that must contain its title.
 const maxTitle = 800
 
 // marks are words that identify licenses without a title. The order matters, because a license may contain all words

@@ -94,8 +94,8 @@ func (x *exchange) serve() {
 	}
 }
 
-// isCrossOrigin reports whether a page from another origin sent the request. API keys do not belong in browsers, and the
-// protocol requires this check to prevent DNS rebinding. Assistants do not send an Origin header.
+// isCrossOrigin reports whether a page from another origin sent the request. API keys do not belong in browsers, and
+// the protocol requires this check to prevent DNS rebinding. Assistants do not send an Origin header.
 func (x *exchange) isCrossOrigin() bool {
 	origin := x.r.Header.Get("Origin")
 	return origin != "" && origin != x.edge.origin
@@ -133,7 +133,7 @@ func (x *exchange) countRejectedCall() {
 	}
 }
 
-// body returns the request body. If the body cannot be read, it returns a function that sends the error response.
+// readBody returns the request body. If the body cannot be read, it returns a function that sends the error response.
 func (x *exchange) readBody() ([]byte, func()) {
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	var tooLargeErr *http.MaxBytesError

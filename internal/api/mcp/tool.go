@@ -46,7 +46,7 @@ func toolDescription(op *operation.Operation) string {
 	return out + "." + priceText(op)
 }
 
-// priceText returns sentences about the priceText of a call, or "" if the call is free.
+// priceText returns sentences about the price of a call, or "" if the call is free.
 func priceText(op *operation.Operation) string {
 	p := op.Price
 	if p == nil {

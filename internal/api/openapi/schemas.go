@@ -52,7 +52,7 @@ func (n *schemaNamer) nameParameters(op operationObject) error {
 	return nil
 }
 
-// properties names the enumerations within an object.
+// nameProperties names the enumerations within an object.
 func (n *schemaNamer) nameProperties(owner string, s *jsonschema.Schema) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		replacement, err := n.nameSchema(owner, name, s.Properties[name])
@@ -64,7 +64,7 @@ func (n *schemaNamer) nameProperties(owner string, s *jsonschema.Schema) error {
 	return nil
 }
 
-// schema returns a replacement for the schema s of a member of owner.
+// nameSchema returns a replacement for the schema s of a member of owner.
 func (n *schemaNamer) nameSchema(owner, member string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
 	switch {
 	case s.Type == "integer":

@@ -53,5 +53,5 @@ func appendMember(dst []byte, i int, scope pipeline.Scope, firstParam string, fi
 	return strconv.AppendInt(append(dst, secondParam...), secondValue, 10)
 }
 
-// ceilSeconds returns d in ceilSeconds, rounded up so that clients do not retry too early.
+// ceilSeconds returns d in seconds, rounded up so that clients do not retry too early.
 func ceilSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -23,7 +23,7 @@ func (x *exchange) idempotencyKey() pipeline.Key {
 	return pipeline.Key{Given: true, Duplicate: len(values) > 1, Text: strings.TrimSpace(values[0])}
 }
 
-// arguments returns the arguments in the path together with the other arguments. An operation that only reads takes
+// readArguments returns the arguments in the path together with the other arguments. An operation that only reads takes
 // them from the query string, and any other operation takes them from the body.
 func (x *exchange) readArguments(op *operation.Operation, pathArgs map[string]string) (operation.Arguments, error) {
 	args, err := x.parseQueryOrBody(op)

@@ -55,8 +55,8 @@ var escaper = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "^", `\(ha`
 
 func escape(text string) string { return escaper.Replace(text) }
 
-// escapeLines escapes text. It also ensures that no line begins with a dot or an apostrophe, because roff would read such a
-// line as a macro.
+// escapeLines escapes text. It also ensures that no line begins with a dot or an apostrophe, because roff would read
+// such a line as a macro.
 func escapeLines(text string) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {

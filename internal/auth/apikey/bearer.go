@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// BearerToken returns the bearer token from the Authorization header (RFC 6750, section 2.1). It returns "" if the header is
-// missing, occurs more than once, or uses another scheme.
+// BearerToken returns the bearer token from the Authorization header (RFC 6750, section 2.1). It returns "" if the
+// header is missing, occurs more than once, or uses another scheme.
 func BearerToken(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {

@@ -98,7 +98,7 @@ func (s *Service) ParseRequest(ctx context.Context, caller string, request url.V
 	return a, nil
 }
 
-// read parses the parameters other than client_id and redirect_uri.
+// parseParams parses the parameters other than client_id and redirect_uri.
 func (s *Service) parseParams(a *AuthorizationRequest, request url.Values) *Error {
 	for name, values := range request {
 		if len(values) > 1 && name != "resource" {

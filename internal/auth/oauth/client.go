@@ -46,7 +46,7 @@ type Registration struct {
 	AuthMethod    string   `json:"token_endpoint_auth_method"`
 }
 
-// client returns the client that a registration describes.
+// newClient returns the client that a registration describes.
 func (r Registration) newClient() (Client, error) {
 	switch {
 	case len(r.Redirects) == 0 || len(r.Redirects) > maxRedirects:

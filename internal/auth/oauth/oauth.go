@@ -113,8 +113,8 @@ func equalURLs(a, b string) bool {
 	return err == nil && secondErr == nil && first == second
 }
 
-// canonicalURL normalizes a URL. It removes the default port and a trailing slash, and converts the scheme and the host to
-// lower case.
+// canonicalURL normalizes a URL. It removes the default port and a trailing slash, and converts the scheme and the host
+// to lower case.
 func canonicalURL(rawURL string) (string, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {

@@ -98,7 +98,7 @@ func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, clauses string, args
 	return g, nil
 }
 
-// tokenKind is the tokenKind of a token.
+// tokenKind is the kind of a token.
 type tokenKind string
 
 const (
@@ -140,7 +140,7 @@ const (
 	endFactor  = "second_factor" // it was created without the second factor that the team now requires
 )
 
-// end invalidates all tokens of a grant and ends its connection.
+// endGrant invalidates all tokens of a grant and ends its connection.
 func (s *Service) endGrant(ctx context.Context, tx *db.Tx, g grant, reason string) error {
 	if err := updateGrant(ctx, tx, `UPDATE oauth_grants SET ended_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(tx.Now()),
 		g.id); err != nil {

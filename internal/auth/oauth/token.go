@@ -77,8 +77,8 @@ func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, 
 	return n > 0, nil
 }
 
-// redeem exchanges an authorization code for the tokens of a new connection. Only one of several concurrent requests
-// succeeds. If a code is used again, redeem ends the connection, because the code may have been stolen.
+// redeemCode exchanges an authorization code for the tokens of a new connection. Only one of several concurrent
+// requests succeeds. If a code is used again, redeemCode ends the connection, because the code may have been stolen.
 func (s *Service) redeemCode(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
@@ -182,8 +182,8 @@ func issueTokens(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 		db.Micros(tx.Now().Add(refreshLifetime)), g.id)
 }
 
-// refresh exchanges a refresh token for new tokens. If a token is used again after the grace period, or after its
-// successor was used, refresh ends the connection, because the token may have been stolen.
+// refreshTokens exchanges a refresh token for new tokens. If a token is used again after the grace period, or after its
+// successor was used, refreshTokens ends the connection, because the token may have been stolen.
 func (s *Service) refreshTokens(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
@@ -291,8 +291,8 @@ func (g grant) checkScope(scope string) *Error {
 	return nil
 }
 
-// tokenResult returns the tokens or the error of a token request. A rejection is separate from err so that the transaction
-// is committed despite the rejection.
+// tokenResult returns the tokens or the error of a token request. A rejection is separate from err so that the
+// transaction is committed despite the rejection.
 func tokenResult(out Tokens, rejection *Error, err error) (Tokens, error) {
 	switch {
 	case err != nil:

@@ -41,7 +41,7 @@ type wordList struct {
 	lines []uint32 // offsets of the lines
 }
 
-// prefixes reports whether text is a prefix of a word in the list. If text is itself a word, prefixes calls visit with
+// isPrefix reports whether text is a prefix of a word in the list. If text is itself a word, isPrefix calls visit with
 // the word's number of characters and its weight.
 func (w *wordList) isPrefix(text string, visit func(n int, bits float64)) bool {
 	i := sort.Search(len(w.lines), func(i int) bool { return w.word(i) >= text })

@@ -26,7 +26,7 @@ func newLayout(rows ...string) map[rune]key {
 	return keys
 }
 
-// walks records the weights of the sequences of adjacent keys, such as qwertz or 1qaz, that start at character i.
+// addWalks records the weights of the sequences of adjacent keys, such as qwertz or 1qaz, that start at character i.
 func (e *estimate) addWalks(i int) {
 	for _, keys := range layouts {
 		var direction key

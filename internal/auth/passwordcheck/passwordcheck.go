@@ -103,8 +103,8 @@ func splitParts(texts []string) map[string]bool {
 	return parts
 }
 
-// words looks up the words that begin at character i, both as written and with digits and symbols replaced by similar
-// letters.
+// addWords looks up the words that begin at character i, both as written and with digits and symbols replaced by
+// similar letters.
 func (e *estimate) addWords(i int) {
 	rest := e.runes[i:min(i+maxWord, len(e.runes))]
 	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i, n, bits+e.capitalBits(i, n)) })
@@ -115,14 +115,14 @@ func (e *estimate) addWords(i int) {
 	}
 }
 
-// backwards looks up the reversed words that end before character i.
+// addReversedWords looks up the reversed words that end before character i.
 func (e *estimate) addReversedWords(i int) {
 	rest := slices.Clone(e.runes[max(0, i-maxWord):i])
 	slices.Reverse(rest)
 	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i-n, n, bits+variantBits+e.capitalBits(i-n, n)) })
 }
 
-// capital returns the additional weight for capital letters in the n characters from i on, or 0 if there are none.
+// capitalBits returns the additional weight for capital letters in the n characters from i on, or 0 if there are none.
 func (e *estimate) capitalBits(i, n int) float64 {
 	if slices.Contains(e.isCapital[i:i+n], true) {
 		return variantBits
@@ -176,7 +176,7 @@ func lookalike(letter rune) func(rune) rune {
 	}
 }
 
-// sequence records the weights of the ascending and descending sequences, such as 6789012 or fedcba, that start at
+// addSequences records the weights of the ascending and descending sequences, such as 6789012 or fedcba, that start at
 // character i.
 func (e *estimate) addSequences(i int) {
 	for _, step := range []rune{1, -1} {
@@ -196,7 +196,7 @@ func follows(a, b, step rune) bool {
 	return unicode.IsLetter(a) && unicode.IsLetter(b) && b-a == step
 }
 
-// year records the weight of a year from 1900 to 2099 that starts at character i.
+// addYear records the weight of a year from 1900 to 2099 that starts at character i.
 func (e *estimate) addYear(i int) {
 	if i+4 > len(e.runes) {
 		return
@@ -208,8 +208,8 @@ func (e *estimate) addYear(i int) {
 	}
 }
 
-// repetitions records the weights of parts that start at character i and repeat the characters before them one or more
-// times.
+// addRepetitions records the weights of parts that start at character i and repeat the characters before them one or
+// more times.
 func (e *estimate) addRepetitions(i int) {
 	for unit := 1; unit <= min(maxUnit, i, len(e.runes)-i); unit++ {
 		for n := 0; i+n < len(e.runes) && e.runes[i+n] == e.runes[i+n-unit]; n++ {

@@ -53,8 +53,8 @@ func InvitationCaller(id int64) Caller { return Caller{Key: fmt.Sprint("invitati
 // PersonCaller returns the Caller for a person who is signed in, uses a known browser, or has a recovery link.
 func PersonCaller(id int64) Caller { return Caller{Key: fmt.Sprint("person ", id), Known: true} }
 
-// Do runs work, which hashes a password. If too many requests are already waiting or the wait takes too long, Do
-// returns rate_limited and does not run work.
+// Do runs fn, which hashes a password. If too many requests are already waiting or the wait takes too long, Do
+// returns rate_limited and does not run fn.
 func (q *Queue) Do(ctx context.Context, caller Caller, fn func() error) error {
 	queue, reserved := q.unknownCallers, chan struct{}(nil)
 	if caller.Known {

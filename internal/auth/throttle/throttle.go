@@ -65,7 +65,7 @@ func (p Policy) wait(t tally, now time.Time) time.Duration {
 	return t.lastAt.Add(delay).Sub(now)
 }
 
-// plus returns a tally with one more attempt.
+// increment returns a tally with one more attempt.
 func (p Policy) increment(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
 
 // Key is the hash of the subject whose attempts are counted, such as an email address.
@@ -231,7 +231,7 @@ func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error,
 	return c.countShared(ctx, key)
 }
 
-// write counts an attempt in the database.
+// countShared counts an attempt in the database.
 func (c *Shared) countShared(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
 	var previous, updated tally
 	var wait time.Duration

@@ -98,8 +98,8 @@ func (r Role) CanPublish() bool { return slices.Contains(capabilitiesByRole[r], 
 // RoleCapabilities returns the capabilities that a role has in the app.
 func RoleCapabilities(r Role) []Capability { return slices.Clone(capabilitiesByRole[r]) }
 
-// EffectiveCapabilities returns the capabilities that both a key's level and the role of the key's person allow. The result is
-// never nil.
+// EffectiveCapabilities returns the capabilities that both a key's level and the role of the key's person allow. The
+// result is never nil.
 func EffectiveCapabilities(l Level, r Role) []Capability {
 	return WithinRole(capabilitiesByLevel[l], r)
 }

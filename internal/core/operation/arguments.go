@@ -253,8 +253,8 @@ func checkInteger(value any, s *jsonschema.Schema, subj subject) (any, error) {
 	return n, nil
 }
 
-// parseInteger converts an parseInteger in any JSON notation (3, 3.0, 3e0). It returns false if an int64 cannot represent the
-// value exactly.
+// parseInteger converts an integer in any JSON notation (3, 3.0, 3e0). It returns false if an int64 cannot represent
+// the value exactly.
 func parseInteger(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int64:

@@ -32,7 +32,7 @@ type Call struct {
 	ReleaseCapacity func()
 }
 
-// InTx runs work in the call's transaction, or in a new transaction if the call has none.
+// InTx runs fn in the call's transaction, or in a new transaction if the call has none.
 func (c Call) InTx(ctx context.Context, d *db.DB, name string, fn func(context.Context, *db.Tx) error) error {
 	if c.Tx != nil {
 		return fn(ctx, c.Tx)

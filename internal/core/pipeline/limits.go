@@ -150,7 +150,7 @@ func (p *Pipeline) checkDailyCalls(ctx context.Context, cs *callState, next hand
 	return next(ctx, cs)
 }
 
-// credits reserves the cost of a paid call before it runs, and adds the billing to the response.
+// reserveCredits reserves the cost of a paid call before it runs, and adds the billing to the response.
 func (p *Pipeline) reserveCredits(ctx context.Context, cs *callState, next handler) error {
 	if !cs.request.Operation.IsPaid() {
 		return next(ctx, cs)

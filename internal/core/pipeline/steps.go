@@ -110,8 +110,8 @@ func (p *Pipeline) checkConditionalCapability(ctx context.Context, cs *callState
 	return next(ctx, cs)
 }
 
-// idempotency runs the remaining steps once per key. Before the key's transaction, it runs the operation's BeforeTx and
-// takes a free call. It returns the free call if the call is rejected, repeated or paid.
+// runIdempotently runs the remaining steps once per key. Before the key's transaction, it runs the operation's BeforeTx
+// and takes a free call. It returns the free call if the call is rejected, repeated or paid.
 func (p *Pipeline) runIdempotently(ctx context.Context, cs *callState, next handler) error {
 	cs.outcome.Call.BeforeTxErr = cs.request.Operation.RunBeforeTx(ctx, cs.outcome.Call, cs.arguments)
 	if cs.usesFreeCall() {

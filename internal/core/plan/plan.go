@@ -108,8 +108,8 @@ func Default() Catalog {
 	}
 }
 
-// ReadCatalog reads a catalog from a JSON file. Members that the file omits keep their defaults. A list of plans in the file
-// replaces all default plans.
+// ReadCatalog reads a catalog from a JSON file. Members that the file omits keep their defaults. A list of plans in the
+// file replaces all default plans.
 func ReadCatalog(path string) (Catalog, error) {
 	c := Default()
 	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
@@ -144,8 +144,8 @@ func (c Catalog) Plan(id string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// PlanInEffect returns the plan that applies to a team: its own plan until the plan lapses, and then the plan for lapsed
-// teams. If the operator has removed the plan, PlanInEffect returns a plan that does not allow anything.
+// PlanInEffect returns the plan that applies to a team: its own plan until the plan lapses, and then the plan for
+// lapsed teams. If the operator has removed the plan, PlanInEffect returns a plan that does not allow anything.
 func (c Catalog) PlanInEffect(plan string, until, now time.Time) Plan {
 	if !until.IsZero() && !now.Before(until) {
 		plan = c.Lapsed

@@ -83,7 +83,7 @@ func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 // boundMargin is longer than any transaction, and longer than any usual backward adjustment of a clock.
 const boundMargin = time.Hour
 
-// bounded returns the filter with ID limits that follow from Since and Until, so that the query reads only this range
+// boundIDs returns the filter with ID limits that follow from Since and Until, so that the query reads only this range
 // of IDs. Events that are more than boundMargin apart have the same order by time and by ID.
 func (f Filter) boundIDs(ctx context.Context, q db.Querier) (Filter, error) {
 	if !f.Since.IsZero() {

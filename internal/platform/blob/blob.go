@@ -19,13 +19,13 @@ var (
 	ErrNotFound = errors.New("blob not found")
 	// ErrExists means that a blob with this key already exists. Put does not change that blob.
 	ErrExists = errors.New("blob already exists")
-	// ErrInvalidKey means that a key is invalid.
+	// ErrKey means that a key is invalid.
 	ErrKey = errors.New("a key has 1 to 512 bytes of a-z, 0-9, '.', '_' and '-', in segments of at most 255 bytes " +
 		"separated by '/'; no segment is '.' or '..', and the first is not 'incoming'")
 )
 
 // Store stores blobs. Its methods are safe for concurrent use. A key has 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
-// '/'. For other keys, methods return ErrInvalidKey. A key must not be the path of a folder that contains another key: if a/b
+// '/'. For other keys, methods return ErrKey. A key must not be the path of a folder that contains another key: if a/b
 // is a key, a cannot be a key.
 type Store interface {
 	// Stage creates a staged file. The caller must call Discard when it no longer needs the file, even after Put.

@@ -188,7 +188,7 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 	return tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
 }
 
-// InTx runs work in a transaction, and rolls the transaction back if work returns an error. It runs work again if the
+// InTx runs fn in a transaction, and rolls the transaction back if fn returns an error. It runs fn again if the
 // transaction conflicts with another transaction or times out waiting for a lock. The name is used in traces and
 // failpoints. InTx panics if it is called inside another transaction.
 func (d *DB) InTx(ctx context.Context, name string, fn func(context.Context, *Tx) error) error {

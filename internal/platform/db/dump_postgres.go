@@ -50,7 +50,7 @@ func (s session) QueryRow(ctx context.Context, query string, args ...any) *sql.R
 	return s.QueryRowContext(ctx, s.dialect.bind(query), args...)
 }
 
-// pgx calls work with the underlying pgx connection.
+// withPgxConn calls fn with the underlying pgx connection.
 func (s session) withPgxConn(fn func(*pgx.Conn) error) error {
 	return s.Raw(func(raw any) error {
 		c, ok := raw.(*stdlib.Conn)
@@ -61,7 +61,7 @@ func (s session) withPgxConn(fn func(*pgx.Conn) error) error {
 	})
 }
 
-// inSession runs work in a transaction on a connection to PostgreSQL. beginStatement is the statement that starts the
+// inSession runs fn in a transaction on a connection to PostgreSQL. beginStatement is the statement that starts the
 // transaction.
 func (d *DB) inSession(ctx context.Context, beginStatement string, fn func(context.Context, session) error) error {
 	conn, err := d.write.Conn(ctx)
@@ -126,8 +126,8 @@ func (info *dumpInfo) write(dir string) error {
 	return syncFile(path)
 }
 
-// dumpedTablesCondition is an SQL condition that excludes the tables of the job queue and of migrations. A restore creates and
-// fills these tables by migrating the database.
+// dumpedTablesCondition is an SQL condition that excludes the tables of the job queue and of migrations. A restore
+// creates and fills these tables by migrating the database.
 const dumpedTablesCondition = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
 
 // listTables returns the tables of the database, sorted such that each table follows the tables that it references.

@@ -96,8 +96,8 @@ func (m *movie) moov(b boxRange) error {
 	return nil
 }
 
-// clock returns the time scale and the duration of an mvhd or mdhd box. Both boxes begin with the same fields. If all
-// bits of the duration are 1, the duration is unknown.
+// readClock returns the time scale and the duration of an mvhd or mdhd box. Both boxes begin with the same fields. If
+// all bits of the duration are 1, the duration is unknown.
 func (m *movie) readClock(b boxRange) (uint32, uint64, error) {
 	p, long, err := m.fullBox(b, 20, 3)
 	if err != nil {

@@ -34,7 +34,7 @@ func same[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// merge returns p, with its unknown fields set to the values in other.
+// merge returns l, with its unknown fields set to the values in other.
 func (l location) merge(other location) location {
 	return location{
 		Machine: cmp.Or(l.Machine, other.Machine), Inode: cmp.Or(l.Inode, other.Inode),

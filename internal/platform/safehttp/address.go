@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxURLLength is the maximum length of an address in bytes.
+// maxAddress is the maximum length of an address in bytes.
 const maxAddress = 2048
 
 // The Details of errors about rejected addresses.

@@ -63,8 +63,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return idleConn{conn, c.opts.Idle}, nil
 }
 
-// withTrailingDot adds a trailing dot to a host name, so that the resolver does not append search domains. It returns IP
-// addresses unchanged.
+// withTrailingDot adds a trailing dot to a host name, so that the resolver does not append search domains. It returns
+// IP addresses unchanged.
 func withTrailingDot(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host

@@ -70,8 +70,8 @@ var headers = map[string]struct {
 	"mdhd": {[]span{{22, 24}}, 24},
 }
 
-// header zeroes the creation and modification dates and the reserved bytes of a header box. In version 1, the dates and
-// the duration have eight bytes each.
+// cleanHeader zeroes the creation and modification dates and the reserved bytes of a header box. In version 1, the
+// dates and the duration have eight bytes each.
 func (v *video) cleanHeader(b mediainfo.Box) error {
 	version, err := v.version(b)
 	if err != nil {
@@ -126,8 +126,8 @@ var knownBrands = []string{
 	"3gp4", "3gp5", "3gp6", "3gp7", "3gp8", "3gp9", "3g2a", "3g2b", "3g2c", "mmp4", "dby1",
 }
 
-// brands replaces an unknown major brand with isom. It zeroes unknown compatible brands, and any minor version that is
-// not a small number.
+// cleanBrands replaces an unknown major brand with isom. It zeroes unknown compatible brands, and any minor version
+// that is not a small number.
 func (v *video) cleanBrands(b mediainfo.Box) error {
 	for at := b.Content; at < b.End; at += 4 {
 		if b.End-at < 4 {
@@ -216,7 +216,7 @@ func (v *video) cleanSampleTable(b mediainfo.Box) error {
 // description in bytes.
 var groupDescriptionSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
-// groups keeps a box that maps samples to groups if players need groups of this kind.
+// cleanGroups keeps a box that maps samples to groups if players need groups of this kind.
 func (v *video) cleanGroups(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {

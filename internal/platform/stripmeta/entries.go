@@ -68,7 +68,8 @@ func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 	return v.walkFrom("sound", min(entry.Content+head, entry.End), entry.End)
 }
 
-// color keeps color information of registered types, and the parts of a color profile that are needed for rendering.
+// cleanColor keeps color information of registered types, and the parts of a color profile that are needed for
+// rendering.
 func (v *video) cleanColor(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 4)
 	if err != nil {
@@ -167,7 +168,7 @@ func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 	return 0, at, end, nil // not a valid descriptor
 }
 
-// stream zeroes the URL in an elementary stream's descriptor.
+// cleanStream zeroes the URL in an elementary stream's descriptor.
 func (v *video) cleanStream(at, end int64) error {
 	if end-at < 3 {
 		return errBrokenStructure
@@ -262,8 +263,8 @@ func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) 
 	return off, nil
 }
 
-// flac keeps the block with the stream information and marks it as the last block. It zeroes the other blocks, such as
-// comments and pictures.
+// cleanFLAC keeps the block with the stream information and marks it as the last block. It zeroes the other blocks,
+// such as comments and pictures.
 func (v *video) cleanFLAC(b mediainfo.Box) error {
 	const lastFlag, information, size = 0x80, 0, 34
 	p, err := v.content(b, 4, 4)

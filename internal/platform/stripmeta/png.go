@@ -83,7 +83,7 @@ func scanPNG(s *source, e *Edits) error {
 	}
 }
 
-// end removes the content of the last chunk and everything after that chunk.
+// removeTrailer removes the content of the last chunk and everything after that chunk.
 func (g *pngScan) removeTrailer(at, end int64) error {
 	if end-at == 12 {
 		return g.remove(end, g.size)
@@ -97,7 +97,7 @@ func newPNGChunk(kind string, content []byte) []byte {
 	return binary.BigEndian.AppendUint32(p, crc32.ChecksumIEEE(p[4:]))
 }
 
-// chunk keeps, cleans or removes the chunk from at to end.
+// cleanChunk keeps, cleans or removes the chunk from at to end.
 func (g *pngScan) cleanChunk(kind string, at, end int64) error {
 	n := end - at - 12
 	size, known := pngChunks[kind]
@@ -121,8 +121,8 @@ func (g *pngScan) cleanChunk(kind string, at, end int64) error {
 	return nil
 }
 
-// applies reports whether a chunk of this kind with n bytes is valid for the image's color type. In a truecolor image,
-// PLTE is not needed: it is only a suggestion for devices with few colors.
+// isValidChunk reports whether a chunk of this kind with n bytes is valid for the image's color type. In a truecolor
+// image, PLTE is not needed: it is only a suggestion for devices with few colors.
 func (g *pngScan) isValidChunk(kind string, n int64) bool {
 	switch kind {
 	case "PLTE":
@@ -137,7 +137,7 @@ func (g *pngScan) isValidChunk(kind string, n int64) bool {
 	return true
 }
 
-// chromaticities removes a cHRM chunk that contains impossible values. The unit is 1/100,000.
+// cleanChromaticities removes a cHRM chunk that contains impossible values. The unit is 1/100,000.
 func (g *pngScan) cleanChromaticities(at, end int64) error {
 	p, err := g.peek(at+8, 32)
 	if err != nil {
@@ -151,7 +151,7 @@ func (g *pngScan) cleanChromaticities(at, end int64) error {
 	return nil
 }
 
-// orientation reduces the eXIf chunk from at to end to its orientation, or removes it if the image is upright.
+// cleanOrientation reduces the eXIf chunk from at to end to its orientation, or removes it if the image is upright.
 func (g *pngScan) cleanOrientation(at, end int64) error {
 	turned := g.orientationOnly(at+8, end-at-12)
 	if turned == nil {

@@ -10,8 +10,8 @@ import (
 
 var errSamples = newDamageError("the video's tables do not contain the positions of its pictures and sound")
 
-// samples records the ranges of the samples of all kept tracks, chunk by chunk (ISO/IEC 14496-12, 8.7). It processes
-// the chunks of all tracks in file order, so that adjacent chunks become one range.
+// recordSamples records the ranges of the samples of all kept tracks, chunk by chunk (ISO/IEC 14496-12, 8.7). It
+// processes the chunks of all tracks in file order, so that adjacent chunks become one range.
 func (v *video) recordSamples() error {
 	var tracks []*chunks
 	for _, t := range v.tracks {

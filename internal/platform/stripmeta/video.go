@@ -51,8 +51,8 @@ func scanVideo(s *source, e *Edits) error {
 	return v.zeroUnused()
 }
 
-// top processes the top-level boxes. It removes data after the video that does not consist of boxes. Phones append such
-// data.
+// cleanTopLevel processes the top-level boxes. It removes data after the video that does not consist of boxes. Phones
+// append such data.
 func (v *video) cleanTopLevel() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
@@ -139,7 +139,7 @@ func (v *video) content(b mediainfo.Box, off int64, n int) ([]byte, error) {
 	return v.peek(b.Content+off, n)
 }
 
-// references blanks a box of references to tracks, unless all of the tracks are kept.
+// cleanReferences blanks a box of references to tracks, unless all of the tracks are kept.
 func (v *video) cleanReferences(b mediainfo.Box) error {
 	allShown := true
 	err := v.each(b, func(r mediainfo.Box) error {
@@ -152,7 +152,7 @@ func (v *video) cleanReferences(b mediainfo.Box) error {
 	return v.blank(b)
 }
 
-// track keeps a track that is shown or heard and records where its samples are. It blanks any other track.
+// cleanTrack keeps a track that is shown or heard and records where its samples are. It blanks any other track.
 func (v *video) cleanTrack(b mediainfo.Box) error {
 	t := trackBoxes{tables: map[string]mediainfo.Box{}}
 	if err := v.find(b, &t); err != nil {

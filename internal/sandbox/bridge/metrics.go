@@ -109,7 +109,7 @@ func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since in
 	return page
 }
 
-// newPostMetrics returns a post with its metrics at the time now, in Unix seconds.
+// newPostMetrics returns a post with its metrics at a time in Unix seconds.
 func newPostMetrics(post world.Post, at int64, url string) PostMetrics {
 	metrics := post.Metrics(at)
 	result := PostMetrics{

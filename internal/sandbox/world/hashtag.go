@@ -157,8 +157,8 @@ func (h Hashtag) Top(day int64) []Post {
 	return posts
 }
 
-// postInSlot returns the post in a slot when the logarithm of the hashtag's size is logSize, and reports whether the slot
-// has a post.
+// postInSlot returns the post in a slot when the logarithm of the hashtag's size is logSize, and reports whether the
+// slot has a post.
 func (h Hashtag) postInSlot(g growth, slot int, logSize float64) (Post, bool) {
 	for unit := math.Floor(logSize); unit >= 0; unit-- {
 		rng := h.newRand("top", strconv.Itoa(slot), strconv.Itoa(int(unit)))

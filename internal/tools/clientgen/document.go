@@ -225,8 +225,8 @@ func parse(description []byte) (*document, error) {
 	return &d, nil
 }
 
-// unite adds the members that a union's variants share to the union. In the union, the discriminator allows all of its
-// values. A member whose schema differs between variants allows any value.
+// addSharedMembers adds the members that a union's variants share to the union. In the union, the discriminator allows
+// all of its values. A member whose schema differs between variants allows any value.
 func (d *document) addSharedMembers(name string, union *schema) {
 	for _, one := range union.OneOf {
 		union.Variants = append(union.Variants, component(one.Ref))

@@ -71,7 +71,7 @@ func goField(r *record, f field) string {
 	return openapi.GoName(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
 }
 
-// goConstant returns the name of the Go goConstant for an enum value.
+// goConstant returns the name of the Go constant for an enum value.
 func goConstant(owner, value string) string { return owner + openapi.GoName(value) }
 
 // goComment returns text as a comment, or an empty string if text is empty.

@@ -76,7 +76,7 @@ type (
 	}
 )
 
-// handwrittenComponents lists the components for which the clients have handwrittenComponents types.
+// handwrittenComponents lists the components for which the clients have handwritten types.
 var handwrittenComponents = []string{"Moment", "Problem"}
 
 // builder collects the types of the document.

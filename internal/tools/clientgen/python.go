@@ -148,7 +148,7 @@ func pyDoc(indent, text string) string {
 	return indent + `"""` + strings.TrimPrefix(lines, indent) + indent + "\"\"\"\n"
 }
 
-// parseInput returns the record of a call's arguments, or an empty record if the call has none.
+// inputOf returns the record of a call's arguments, or an empty record if the call has none.
 func inputOf(records []*record, c *call) *record {
 	i := slices.IndexFunc(records, func(r *record) bool { return r.Name == c.Input })
 	if i < 0 {
