@@ -26,7 +26,7 @@ func TestNotificationChannels(t *testing.T) {
 	if err != nil || !strings.Contains(out, `"signing_secret":"whsec_`) || strings.Contains(out, "s3cret") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if out, err := add("", private...); err == nil || !strings.Contains(out, "no URL") {
+	if out, err := add("", private...); err == nil || !strings.Contains(out, "the URL is missing") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if out, _, err := o.run("channels", "list"); err != nil || !strings.Contains(out, `"host":"127.0.0.1:1"`) ||

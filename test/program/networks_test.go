@@ -67,7 +67,7 @@ func TestNetworksCheck(t *testing.T) {
 			t.Errorf("no %q in %s", want, plain)
 		}
 	}
-	if _, log, err = o.run("networks", "check"); err != nil || !strings.Contains(log, "without --networks, only Bluesky is checked") {
+	if _, log, err = o.run("networks", "check"); err != nil || !strings.Contains(log, "only Bluesky is checked") {
 		t.Errorf("without settings: %v\n%s", err, log)
 	}
 	strict := must.Get(exec.CommandContext(t.Context(), binary(t), "sandbox", "--settings", "--strict", "--addr", addr).Output())(t)

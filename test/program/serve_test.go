@@ -74,7 +74,7 @@ func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
 		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
-		if said := fails(t, nil, "health", "--url", other.URL+"/readyz"); !strings.Contains(said, "no node answers at this URL") {
+		if said := fails(t, nil, "health", "--url", other.URL+"/readyz"); !strings.Contains(said, "is not from a node") {
 			t.Errorf("%q: %s", answer, said)
 		}
 		other.Close()
