@@ -888,7 +888,7 @@ type CreatePostInput struct {
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Parts to publish as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
-	// For networks that publish a title, such as YouTube. A title in options has precedence.
+	// For networks that publish a title, such as YouTube.
 	Title *string `json:"title,omitzero"`
 	// Comment that each account adds to its post.
 	FirstComment *string `json:"first_comment,omitzero"`
@@ -1116,7 +1116,7 @@ type FacebookOptions struct {
 	Link string `json:"link,omitzero"`
 	// ID of a Page with a location. Not for stories and horizontal videos.
 	Place string `json:"place,omitzero"`
-	// Title of a video or reel. The post's title if omitted.
+	// Of a video or reel. The post's title if omitted.
 	Title string `json:"title,omitzero"`
 }
 
@@ -1646,7 +1646,7 @@ type LinkedInOptions struct {
 type LinkedInOptionsArticle struct {
 	// Address of the page. The first link of the text if omitted.
 	Source string `json:"source,omitzero"`
-	// The post's title if omitted; without one, read from the page before publishing.
+	// The post's or else the page's title if omitted.
 	Title string `json:"title,omitzero"`
 	// Read from the page before publishing if title and description are omitted.
 	Description string `json:"description,omitzero"`
@@ -1840,7 +1840,7 @@ type Page struct {
 type PinterestOptions struct {
 	// Name or ID of a section of the board. It must exist. Outside of sections if omitted.
 	BoardSection string `json:"board_section,omitzero"`
-	// Title of the pin. The post's title or the first line of the text if omitted.
+	// The post's title or the text's first line if omitted.
 	Title string `json:"title,omitzero"`
 	// Address to which the pin links. The first link of the text if omitted.
 	Link string `json:"link,omitzero"`
@@ -2643,7 +2643,7 @@ type XOptionsPoll struct {
 
 // YouTubeOptions is an object in API responses.
 type YouTubeOptions struct {
-	// Title of the video, without < and >. If omitted, the post's title or the first line of the text.
+	// Without < and >. The post's title or the text's first line if omitted.
 	Title string `json:"title,omitzero"`
 	// Who can see the video; the operator's setting if omitted.
 	PrivacyStatus YouTubePrivacyStatus `json:"privacy_status,omitzero"`
@@ -3133,7 +3133,7 @@ var operations = []Operation{
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in order."},
 			{Name: "options", In: "body", Type: "object", Description: "Options for individual networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Parts to publish as replies, in order."},
-			{Name: "title", In: "body", Type: "string", Description: "For networks that publish a title, such as YouTube. A title in options has precedence."},
+			{Name: "title", In: "body", Type: "string", Description: "For networks that publish a title, such as YouTube."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "Comment that each account adds to its post."},
 			{Name: "labels", In: "body", Type: "strings", Description: "Labels for the team; not published."},
 			{Name: "overrides", In: "body", Type: "objects", Description: "Content for single accounts, instead of the post's."},

@@ -15,6 +15,6 @@ func (FacebookOptions) Descriptions() map[string]string {
 		"format": "post (the default), story (one image or video, without a text) or reel (one vertical video).",
 		"link":   "Link that a post without media shows with a preview. The first link of the text if omitted.",
 		"place":  "ID of a Page with a location. Not for stories and horizontal videos.",
-		"title":  "Title of a video or reel. The post's title if omitted.",
+		"title":  "Of a video or reel. The post's title if omitted.",
 	}
 }

@@ -47,7 +47,7 @@ type LinkedInOptionsArticle struct {
 func (LinkedInOptionsArticle) Descriptions() map[string]string {
 	return map[string]string{
 		"source":             "Address of the page. The first link of the text if omitted.",
-		"title":              "The post's title if omitted; without one, read from the page before publishing.",
+		"title":              "The post's or else the page's title if omitted.",
 		"description":        "Read from the page before publishing if title and description are omitted.",
 		"thumbnail_media_id": "Image of the library that the card shows.",
 	}

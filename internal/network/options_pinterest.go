@@ -11,7 +11,7 @@ type PinterestOptions struct {
 func (PinterestOptions) Descriptions() map[string]string {
 	return map[string]string{
 		"board_section": "Name or ID of a section of the board. It must exist. Outside of sections if omitted.",
-		"title":         "Title of the pin. The post's title or the first line of the text if omitted.",
+		"title":         "The post's title or the text's first line if omitted.",
 		"link":          "Address to which the pin links. The first link of the text if omitted.",
 	}
 }

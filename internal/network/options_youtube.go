@@ -15,7 +15,7 @@ type YouTubeOptions struct {
 // Descriptions returns descriptions of the fields for the API schema.
 func (YouTubeOptions) Descriptions() map[string]string {
 	return map[string]string{
-		"title":                       "Title of the video, without < and >. If omitted, the post's title or the first line of the text.",
+		"title":                       "Without < and >. The post's title or the text's first line if omitted.",
 		"privacy_status":              "Who can see the video; the operator's setting if omitted.",
 		"self_declared_made_for_kids": "Whether the video is made for children. Undeclared if omitted, unless the operator sets it.",
 		"contains_synthetic_media":    "Labels altered or synthetic content.",

@@ -32,6 +32,12 @@ func TestComposeCrop(t *testing.T) {
 	driveComposer(t, "compose_crop.js")
 }
 
+// TestComposeTitle shows, hides and customizes the title of a post.
+func TestComposeTitle(t *testing.T) {
+	t.Parallel()
+	driveComposer(t, "compose_title.js")
+}
+
 // driveComposer runs a script of the composer with two images to upload.
 func driveComposer(t *testing.T, script string) {
 	t.Helper()

@@ -434,7 +434,7 @@ export interface CreatePostInput {
   options?: CreatePostInputOptions;
   /** Parts to publish as replies, in order. */
   thread?: readonly ThreadPart[];
-  /** For networks that publish a title, such as YouTube. A title in options has precedence. */
+  /** For networks that publish a title, such as YouTube. */
   title?: string;
   /** Comment that each account adds to its post. */
   first_comment?: string;
@@ -670,7 +670,7 @@ export interface FacebookOptions {
   link?: string;
   /** ID of a Page with a location. Not for stories and horizontal videos. */
   place?: string;
-  /** Title of a video or reel. The post's title if omitted. */
+  /** Of a video or reel. The post's title if omitted. */
   title?: string;
 }
 
@@ -1195,7 +1195,7 @@ export interface LinkedInOptions {
 export interface LinkedInOptionsArticle {
   /** Address of the page. The first link of the text if omitted. */
   source?: string;
-  /** The post's title if omitted; without one, read from the page before publishing. */
+  /** The post's or else the page's title if omitted. */
   title?: string;
   /** Read from the page before publishing if title and description are omitted. */
   description?: string;
@@ -1395,7 +1395,7 @@ export interface Page {
 export interface PinterestOptions {
   /** Name or ID of a section of the board. It must exist. Outside of sections if omitted. */
   board_section?: string;
-  /** Title of the pin. The post's title or the first line of the text if omitted. */
+  /** The post's title or the text's first line if omitted. */
   title?: string;
   /** Address to which the pin links. The first link of the text if omitted. */
   link?: string;
@@ -2188,7 +2188,7 @@ export interface XOptionsPoll {
 }
 
 export interface YouTubeOptions {
-  /** Title of the video, without < and >. If omitted, the post's title or the first line of the text. */
+  /** Without < and >. The post's title or the text's first line if omitted. */
   title?: string;
   /** Who can see the video; the operator's setting if omitted. */
   privacy_status?: YouTubePrivacyStatus | Other;

@@ -103,7 +103,7 @@ func (ValidateInput) Descriptions() map[string]string {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (CreateInput) Descriptions() map[string]string {
 	return map[string]string{"first_comment": "Comment that each account adds to its post.",
-		"title":  "For networks that publish a title, such as YouTube. A title in options has precedence.",
+		"title":  "For networks that publish a title, such as YouTube.",
 		"labels": "Labels for the team; not published.", "overrides": "Content for single accounts, instead of the post's."}
 }
 

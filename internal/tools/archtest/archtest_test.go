@@ -70,7 +70,7 @@ var layers = map[string][]string{
 	},
 	"app": {
 		"internal/web", "internal/web/approvals", "internal/web/account", "internal/web/accounts", "internal/web/components",
-		"internal/web/compose", "internal/web/consent", "internal/web/emoji",
+		"internal/web/compose", "internal/web/consent", "internal/web/datepicker", "internal/web/emoji",
 		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/guides", "internal/web/library",
 		"internal/web/live",
 		"internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts",

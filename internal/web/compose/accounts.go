@@ -66,24 +66,28 @@ func accountOptions(accounts []account.SocialAccount, held *post.Record) []accou
 	return out
 }
 
-// contradictions returns an error for each account whose text or media in the form would be lost, because the account
-// is not selected or its text is disabled.
+// contradictions returns an error for each account whose text, title or media in the form would be lost, because the
+// account is not selected, or its text or title is disabled.
 func (s *formData) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
 	out := []error{}
 	for _, a := range accountOptions(accounts, held) {
-		what, o := "", s.Own[a.ID]
+		what, field, o := "", ownText(a.ID), s.Own[a.ID]
 		switch {
 		case slices.Contains(s.Accounts, a.ID):
 			if o.NoText && strings.TrimSpace(o.Text) != "" {
 				what = "Remove the text for %s (%s), or clear “Post without text”."
+			} else if o.NoTitle && strings.TrimSpace(o.Title) != "" {
+				what, field = "Remove the title for %s (%s), or clear “Post without title”.", ownTitle(a.ID)
 			}
 		case strings.TrimSpace(o.Text) != "":
 			what = "There is text for %s (%s), which is not selected. Select the account or clear its text."
+		case strings.TrimSpace(o.Title) != "":
+			what, field = "There is a title for %s (%s), which is not selected. Select the account or clear its title.", ownTitle(a.ID)
 		case len(o.Media) > 0:
 			what = "There are images or videos for %s (%s), which is not selected. Select the account or remove them."
 		}
 		if what != "" {
-			out = append(out, apierr.Invalidf(apierr.NotAllowedValue, ownText(a.ID), what,
+			out = append(out, apierr.Invalidf(apierr.NotAllowedValue, field, what,
 				shell.NetworkName(a.Platform), a.Username))
 		}
 	}
@@ -102,7 +106,7 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 		if slices.Contains(v.Accounts, a.ID) {
 			kept = append(kept, a.ID)
 			v.Chosen = append(v.Chosen, selectedAccount{accountOption: a, ownContent: v.Own[a.ID]})
-		} else if o := v.Own[a.ID]; o.UsesText() || o.UsesMedia() {
+		} else if o := v.Own[a.ID]; o.Customizes() {
 			v.Unselected = append(v.Unselected, selectedAccount{accountOption: a, ownContent: o})
 		}
 	}
@@ -110,8 +114,8 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	v.Accounts = kept
 }
 
-// Customized returns the accounts whose overrides can be edited: the selected accounts, and unselected accounts whose
-// text has errors.
+// Customized returns the accounts whose overrides can be edited: the selected accounts, and accounts whose text or title
+// has errors.
 func (v *view) Customized() []selectedAccount {
 	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Unselected), v.isKept))
 }
@@ -121,4 +125,6 @@ func (v *view) Kept() []selectedAccount {
 	return slices.DeleteFunc(slices.Clone(v.Unselected), func(c selectedAccount) bool { return !v.isKept(c) })
 }
 
-func (v *view) isKept(c selectedAccount) bool { return len(v.Errors.At(ownText(c.ID))) == 0 }
+func (v *view) isKept(c selectedAccount) bool {
+	return len(v.Errors.At(ownText(c.ID))) == 0 && len(v.Errors.At(ownTitle(c.ID))) == 0
+}

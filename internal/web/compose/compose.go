@@ -23,6 +23,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/web/datepicker"
 	"pressroom.example/pressroom/internal/web/emoji"
 	"pressroom.example/pressroom/internal/web/preview"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -34,7 +35,7 @@ var files embed.FS
 var pages = shell.Parse(files, shell.Data{
 	"compose": (*view)(nil), "compose#creators": view{}, "compose#emoji": []emoji.Category{},
 	"compose#fresh": view{}, "compose#hashtags": hashtagPanel{}, "compose#moment": view{},
-	"compose#month": month{}, "compose#next": previewView{}, "compose#no threads": previewView{},
+	"compose#month": datepicker.Month{}, "compose#next": previewView{}, "compose#no threads": previewView{},
 	"compose#part lengths": previewView{}, "compose#preview": (*previewView)(nil),
 	"compose#split offer": previewView{}, "compose#suggestions": suggestions{},
 	"compose#tallies": previewView{}, "compose#thread offer": previewView{}, "compose#twice": view{},

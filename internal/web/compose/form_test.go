@@ -185,12 +185,13 @@ func TestArrangeMedia(t *testing.T) {
 
 // TestFormRoundTrip checks that a saved post survives a form.
 func TestFormRoundTrip(t *testing.T) {
-	text := "own"
+	text, title, none := "own", "Own title", ""
 	film := network.Media{ID: 4, Kind: network.Video, Cover: 1500 * time.Millisecond}
 	p := post.Record{
-		Caption: "all", Media: []network.Media{film, {ID: 5, Kind: network.Image}},
-		Thread:  []thread.Part{{Caption: "next", Media: []network.Media{{ID: 6, Kind: network.Image}}}, {Caption: "last"}},
-		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}},
+		Caption: "all", Title: "For all", Media: []network.Media{film, {ID: 5, Kind: network.Image}},
+		Thread: []thread.Part{{Caption: "next", Media: []network.Media{{ID: 6, Kind: network.Image}}}, {Caption: "last"}},
+		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}},
+			{AccountID: 3, Title: &title}, {AccountID: 4, Title: &none}},
 	}
 	s := formDataOf(p, time.UTC)
 	got, formErr := s.composition()
@@ -198,8 +199,8 @@ func TestFormRoundTrip(t *testing.T) {
 		t.Fatal(formErr)
 	}
 	want := post.Composition{
-		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},
-		Overrides: map[int64]override.Override{2: {Caption: &text, Media: []int64{}}},
+		Caption: "all", Title: &p.Title, Accounts: []int64{2, 3, 4}, Media: []int64{4, 5},
+		Overrides: map[int64]override.Override{2: {Caption: &text, Media: []int64{}}, 3: {Title: &title}, 4: {Title: &none}},
 		Covers:    map[int64]time.Duration{4: 1500 * time.Millisecond},
 		Thread:    []post.ThreadPart{{Caption: "next", MediaIDs: []int64{6}}, {Caption: "last", MediaIDs: []int64{}}},
 	}

@@ -81,7 +81,7 @@ func problemOf(l *locale.Language, err error) problem {
 
 // order lists the ids of the form's fields in their order on the page. An entry that ends in "-" is a prefix of ids.
 var order = []string{
-	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "first-comment", "often", "every",
+	"accounts", "title", "caption", "text-", "title-", "thread", "part-", "media", "alt-", "cover-", "files", "first-comment", "often", "every",
 	"until", "times", "date", "time", "second",
 }
 
@@ -246,6 +246,8 @@ func fieldOf(found post.PostProblem, t post.Target) string {
 		return "thread"
 	case strings.HasPrefix(code, "media_"):
 		return "media"
+	case found.Field == "title" && t.Title != nil:
+		return ownTitle(t.AccountID)
 	case found.Field != "":
 		return cmp.Or(optionInputs[found.Field], t.Platform+"-options")
 	case code == "account_inactive":

@@ -17,6 +17,7 @@ import (
 // formData is the content of the form, whether or not it is valid.
 type formData struct {
 	Caption      string
+	Title        *string // nil if the form has no such field
 	Accounts     []int64
 	Media        []int64
 	Parts        []part               // parts of the thread after the post itself
@@ -36,16 +37,24 @@ type formData struct {
 	Draft        string // identifies the form until it is saved; empty if it has no ID yet
 }
 
-// ownContent is an account's override. NoText and NoMedia override the post's text and media with nothing.
+// ownContent is an account's override. NoText, NoTitle and NoMedia override the post's content with nothing.
 type ownContent struct {
 	Text    string
 	NoText  bool
+	Title   string
+	NoTitle bool
 	Media   []int64
 	NoMedia bool
 }
 
 // UsesText reports whether the account does not publish the post's text.
 func (o ownContent) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "" }
+
+// UsesTitle reports whether the account does not publish the post's title.
+func (o ownContent) UsesTitle() bool { return o.NoTitle || strings.TrimSpace(o.Title) != "" }
+
+// Customizes reports whether the account publishes content of its own.
+func (o ownContent) Customizes() bool { return o.UsesText() || o.UsesTitle() || o.UsesMedia() }
 
 // UsesMedia reports whether the account does not publish the post's media.
 func (o ownContent) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
@@ -98,6 +107,9 @@ func parseForm(form url.Values) formData {
 		},
 		Seen: number(form.Get("seen")), Voice: number(form.Get("voice")), Again: form.Get("again"),
 	}
+	if form.Has("title") {
+		s.Title = new(textOf(form, "title"))
+	}
 	if id := form.Get("draft"); draftID.MatchString(id) {
 		s.Draft = id
 	}
@@ -110,9 +122,10 @@ func parseForm(form url.Values) formData {
 			continue
 		}
 		switch field {
-		case "text", "notext", "media", "nomedia":
+		case "text", "notext", "title", "notitle", "media", "nomedia":
 			s.Own[id] = ownContent{
 				Text: textOf(form, "text-"+text), NoText: form.Get("notext-"+text) != "",
+				Title: textOf(form, "title-"+text), NoTitle: form.Get("notitle-"+text) != "",
 				Media: numbers(form["media-"+text]), NoMedia: form.Get("nomedia-"+text) != "",
 			}
 		case "alt":
@@ -126,7 +139,7 @@ func parseForm(form url.Values) formData {
 
 // formDataOf converts a saved post to the content of a form.
 func formDataOf(p post.Record, zone *time.Location) formData {
-	s := formData{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
+	s := formData{Caption: p.Caption, Title: &p.Title, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
 		Own: map[int64]ownContent{}, Alts: map[int64]string{},
 		Covers: map[int64]string{}, Choices: choicesOf(p.Options),
 		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
@@ -143,6 +156,9 @@ func formDataOf(p post.Record, zone *time.Location) formData {
 		o := ownContent{Media: idsOf(t.Media), NoMedia: t.Media != nil && len(t.Media) == 0}
 		if t.Caption != nil {
 			o.Text, o.NoText = *t.Caption, strings.TrimSpace(*t.Caption) == ""
+		}
+		if t.Title != nil {
+			o.Title, o.NoTitle = *t.Title, *t.Title == ""
 		}
 		s.Own[t.AccountID] = o
 	}
@@ -169,14 +185,15 @@ func addCovers(into map[int64]string, media []network.Media) {
 // seconds returns a duration as entered in a form.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// ownText returns the name of the field for an account's own text.
-func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
+// ownText and ownTitle return the names of the fields of an account's text and title.
+func ownText(account int64) string  { return "text-" + strconv.FormatInt(account, 10) }
+func ownTitle(account int64) string { return "title-" + strconv.FormatInt(account, 10) }
 
 // composition returns the form's content without its time, and all errors in it. Each error names the invalid field.
 func (s *formData) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{
-		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]override.Override{},
+		Caption: s.Caption, Title: s.Title, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]override.Override{},
 		Covers: map[int64]time.Duration{}, Thread: s.thread(), FirstComment: strings.TrimSpace(s.FirstComment),
 	}
 	for _, account := range s.Accounts {
@@ -185,10 +202,13 @@ func (s *formData) composition() (post.Composition, []error) {
 		if edited.UsesText() {
 			o.Caption = &edited.Text
 		}
+		if edited.UsesTitle() {
+			o.Title = &edited.Title
+		}
 		if edited.UsesMedia() {
 			o.Media = append([]int64{}, edited.Media...)
 		}
-		if o.Caption != nil || o.Media != nil {
+		if edited.Customizes() {
 			c.Overrides[account] = o
 		}
 	}
@@ -210,11 +230,11 @@ func (s *formData) composition() (post.Composition, []error) {
 // hasContent reports whether the form contains something to publish.
 func (s *formData) hasContent() bool {
 	for _, o := range s.Own {
-		if o.UsesText() || o.UsesMedia() {
+		if o.Customizes() {
 			return true
 		}
 	}
-	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0 || len(s.thread()) > 0 ||
+	return strings.TrimSpace(s.Caption+network.ValueOrZero(s.Title)) != "" || len(s.Media) > 0 || len(s.thread()) > 0 ||
 		strings.TrimSpace(s.FirstComment) != ""
 }
 

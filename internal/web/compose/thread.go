@@ -103,6 +103,12 @@ func (v *view) HasFirstComments() bool {
 	})
 }
 
+// HasTitle reports whether the account's network publishes titles.
+func (a accountOption) HasTitle() bool {
+	rules, _ := network.DefaultRules(a.Platform)
+	return rules.HasTitle()
+}
+
 // hasThreads reports whether a network publishes threads.
 func hasThreads(platform string) bool {
 	rules, _ := network.DefaultRules(platform)

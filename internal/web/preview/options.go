@@ -15,13 +15,11 @@ func (p Post) withOptions(c network.Content) Post {
 		return p.withThreads(c, network.ValueOrZero(o.Threads))
 	case "x":
 		return p.withX(network.ValueOrZero(o.X))
-	case "youtube":
-		p.Title = cmp.Or(network.ValueOrZero(o.YouTube).Title, p.Title)
 	case "linkedin":
 		return p.withLinkedIn(c, network.ValueOrZero(o.LinkedIn))
 	case "pinterest":
 		pin := network.ValueOrZero(o.Pinterest)
-		p.Title, p.Section, p.Card = cmp.Or(pin.Title, p.Title), pin.BoardSection, cmp.Or(hostOf(pin.Link), p.Card)
+		p.Section, p.Card = pin.BoardSection, cmp.Or(hostOf(pin.Link), p.Card)
 	case "facebook":
 		if link := network.ValueOrZero(o.Facebook).Link; link != "" && len(c.Media) == 0 {
 			p.Card = hostOf(link)
@@ -51,7 +49,7 @@ func (p Post) withLinkedIn(c network.Content, o network.LinkedInOptions) Post {
 		if links := network.Links(c.Text); link == "" && len(links) > 0 {
 			link = links[0]
 		}
-		p.Card, p.CardTitle, p.CardText = cmp.Or(hostOf(link), link), o.Article.Title, o.Article.Description
+		p.Card, p.CardTitle, p.CardText = cmp.Or(hostOf(link), link), c.TitleOn("linkedin"), o.Article.Description
 	}
 	return p
 }

@@ -54,7 +54,7 @@ type Author struct {
 type Post struct {
 	Author
 
-	Title string // empty on networks without titles
+	Title string // empty if the network publishes no title
 	When  string // formatted date; empty to show the post as if it were published now
 	Text  string // the text before "more"
 	Rest  string // the text after "more"
@@ -100,8 +100,8 @@ func New(a Author, c network.Content) Post {
 		p.Text = ""
 		return p
 	}
-	p.Reel = isReel(a.Platform, c.Options)
-	if look.title > 0 {
+	p.Reel, p.Title = isReel(a.Platform, c.Options), c.TitleOn(a.Platform)
+	if look.title > 0 && p.Title == "" {
 		p.Title = titleOf(c.Text, look.title)
 	}
 	if look.chars > 0 {

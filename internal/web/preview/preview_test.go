@@ -177,6 +177,37 @@ func TestPinAndVisibility(t *testing.T) {
 	}
 }
 
+// Previews show the post's title on networks that publish it, unless the options have another one.
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	film := []network.Media{{ID: 1, Kind: network.Video, Width: 1920, Height: 1080}}
+	photos := []network.Media{{ID: 1, Kind: network.Image}}
+	for name, c := range map[string]struct {
+		platform string
+		media    []network.Media
+		options  network.Options
+		want     bool
+	}{
+		"youtube":                {"youtube", film, network.Options{}, true},
+		"youtube with an option": {"youtube", film, network.Options{YouTube: &network.YouTubeOptions{Title: "Mine"}}, false},
+		"pinterest":              {"pinterest", photos, network.Options{}, true},
+		"facebook video":         {"facebook", film, network.Options{}, true},
+		"facebook reel":          {"facebook", film, network.Options{Facebook: &network.FacebookOptions{Format: "reel"}}, true},
+		"facebook photos":        {"facebook", photos, network.Options{}, false},
+		"tiktok photos":          {"tiktok", photos, network.Options{}, true},
+		"tiktok video":           {"tiktok", film, network.Options{}, false},
+		"linkedin card": {"linkedin", nil, network.Options{LinkedIn: &network.LinkedInOptions{
+			Article: &network.LinkedInOptionsArticle{Source: "https://a.example"},
+		}}, true},
+		"bluesky": {"bluesky", nil, network.Options{}, false},
+	} {
+		got := draw(t, c.platform, network.Content{Text: "Text", Title: "Our <menu>", Media: c.media, Options: c.options})
+		if strings.Contains(got, "Our &lt;menu&gt;") != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // The preview of a post on LinkedIn shows its poll or link card.
 func TestLinkedInOptions(t *testing.T) {
 	t.Parallel()

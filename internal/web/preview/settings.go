@@ -38,7 +38,6 @@ func (p Post) Settings() []Setting {
 	case "bluesky":
 		s.addBluesky(network.ValueOrZero(o.Bluesky))
 	case "facebook":
-		s.add("Title of the video", network.ValueOrZero(o.Facebook).Title)
 		s.add("Location ID", network.ValueOrZero(o.Facebook).Place)
 	case "instagram":
 		s.addInstagram(network.ValueOrZero(o.Instagram))

@@ -55,7 +55,7 @@ func describeKind(s schema) string {
 	case s.Items != nil:
 		words = strings.TrimSpace("array of " + pluralize(describeKind(*s.Items)))
 	}
-	if s.Format != "" {
+	if s.Format != "" && s.Format != "int64" { // every integer has 64 bits
 		words += " (" + s.Format + ")"
 	}
 	for _, bound := range []string{

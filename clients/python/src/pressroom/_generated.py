@@ -1070,7 +1070,7 @@ class FacebookOptions(TypedDict):
     link: NotRequired[str]
     # ID of a Page with a location. Not for stories and horizontal videos.
     place: NotRequired[str]
-    # Title of a video or reel. The post's title if omitted.
+    # Of a video or reel. The post's title if omitted.
     title: NotRequired[str]
 
 
@@ -1560,7 +1560,7 @@ class LinkedInOptionsArticle(TypedDict):
 
     # Address of the page. The first link of the text if omitted.
     source: NotRequired[str]
-    # The post's title if omitted; without one, read from the page before publishing.
+    # The post's or else the page's title if omitted.
     title: NotRequired[str]
     # Read from the page before publishing if title and description are omitted.
     description: NotRequired[str]
@@ -1699,7 +1699,7 @@ class PinterestOptions(TypedDict):
 
     # Name or ID of a section of the board. It must exist. Outside of sections if omitted.
     board_section: NotRequired[str]
-    # Title of the pin. The post's title or the first line of the text if omitted.
+    # The post's title or the text's first line if omitted.
     title: NotRequired[str]
     # Address to which the pin links. The first link of the text if omitted.
     link: NotRequired[str]
@@ -2456,7 +2456,7 @@ class XOptionsPoll(TypedDict):
 
 class YouTubeOptions(TypedDict):
 
-    # Title of the video, without < and >. If omitted, the post's title or the first line of the text.
+    # Without < and >. The post's title or the text's first line if omitted.
     title: NotRequired[str]
     # Who can see the video; the operator's setting if omitted.
     privacy_status: NotRequired[YouTubePrivacyStatus]

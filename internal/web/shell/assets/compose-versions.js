@@ -14,8 +14,9 @@ let version = ''; // ID of the account whose version is shown; empty for the sha
 const versionText = (details) => details.querySelector('textarea[name^="text-"]');
 const isChecked = (details, name) => Boolean(details.querySelector(`input[name="${name}-${details.dataset.account}"]`)?.checked);
 const followsShared = (details) => 'follows' in versionText(details).dataset;
-const isCustomized = (details) => Boolean(isChecked(details, 'notext') || isChecked(details, 'nomedia')
-  || !followsShared(details) || details.querySelector('li.file'));
+const hasTitle = (details) => Boolean(details.querySelector('input[name^="title-"]')?.value.trim());
+const isCustomized = (details) => Boolean(isChecked(details, 'notext') || isChecked(details, 'notitle')
+  || isChecked(details, 'nomedia') || hasTitle(details) || !followsShared(details) || details.querySelector('li.file'));
 
 // mirror copies the shared text to versions without their own text.
 function mirror(details) {

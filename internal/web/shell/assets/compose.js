@@ -131,7 +131,7 @@ function welcome(fresh) {
 // one field for each medium's alt text.
 function insert(details) {
   const names = new Set([...details.querySelectorAll('[name]')].map((field) => field.name));
-  for (const name of ['text', 'notext', 'media', 'nomedia']) names.add(`${name}-${details.dataset.account}`);
+  for (const name of ['text', 'notext', 'title', 'notitle', 'media', 'nomedia']) names.add(`${name}-${details.dataset.account}`);
   for (const kept of own().querySelectorAll(':scope > input[type=hidden]')) if (names.has(kept.name)) kept.remove();
   for (const field of details.querySelectorAll('[name^="alt-"], [name^="cover-"]')) {
     if (form.elements[field.name]) for (const part of [...field.labels, field]) part.remove();

@@ -1,0 +1,55 @@
+// Package datepicker arranges the days of a month as weeks, for the date picker of the composer.
+package datepicker
+
+import (
+	"time"
+
+	"pressroom.example/pressroom/internal/locale"
+)
+
+// WeekDays is the number of days of a week.
+const WeekDays = 7
+
+const dateOnly = "2006-01-02"
+
+// Month is the month of a date picker, with the times of the team's posts.
+type Month struct {
+	Title          string
+	Previous, Next string // such as 2026-11; empty at the ends of the range
+	Weekdays       []string
+	Weeks          [][]Day
+}
+
+// Day is a day of a month's weeks.
+type Day struct {
+	Date   string // such as 2026-11-29
+	Day    int
+	Other  bool // whether the day belongs to the previous or next month
+	Past   bool
+	Today  bool
+	Name   string   // date in words
+	Times  []string // times of the team's posts, earliest first
+	Excess bool     // whether the day has more posts than Times
+}
+
+// NewMonth returns the month that begins at first as whole weeks, without posts.
+func NewMonth(l *locale.Language, first time.Time, today string) Month {
+	out := Month{Title: l.Format(first, locale.Month)}
+	day, end := l.StartOfWeek(first), first.AddDate(0, 1, 0)
+	for i := range WeekDays {
+		out.Weekdays = append(out.Weekdays, l.Format(day.AddDate(0, 0, i), locale.ShortWeekday))
+	}
+	for day.Before(end) {
+		week := make([]Day, WeekDays)
+		for i := range week {
+			date := day.Format(dateOnly)
+			week[i] = Day{
+				Date: date, Day: day.Day(), Other: day.Month() != first.Month(), Past: date < today, Today: date == today,
+				Name: l.Format(day, locale.LongDate),
+			}
+			day = day.AddDate(0, 0, 1)
+		}
+		out.Weeks = append(out.Weeks, week)
+	}
+	return out
+}
