@@ -114,8 +114,8 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	v.Accounts = kept
 }
 
-// Customized returns the accounts whose overrides can be edited: the selected accounts, and accounts whose text or title
-// has errors.
+// Customized returns the accounts whose overrides can be edited: the selected accounts, and unselected accounts whose
+// text or title has errors.
 func (v *view) Customized() []selectedAccount {
 	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Unselected), v.isKept))
 }

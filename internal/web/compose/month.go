@@ -16,7 +16,8 @@ const (
 	monthRange = 120 // number of months before and after the current one that can be shown
 )
 
-// showMonth serves a month of the date picker to the page's script: the current one if the query has no valid month.
+// showMonth serves a month of the date picker to the page's script. Without a valid month in the query, it serves the
+// current month.
 func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	actor, err := p.actor(r)
 	if err != nil {

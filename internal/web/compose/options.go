@@ -106,8 +106,8 @@ func (v *view) Publishes(platform string) bool {
 	return slices.ContainsFunc(v.Chosen, func(c selectedAccount) bool { return c.Platform == platform })
 }
 
-// optionInputs maps names of options and of the title in the API to the ids of their inputs. The problems of other options are shown at the
-// top of the network's options.
+// optionInputs maps the title and option names in the API to the ids of their inputs. Problems of options that are not
+// in the map are shown above the network's options.
 var optionInputs = map[string]string{
 	"title":                                 "title",
 	"options.bluesky.link_card.title":       "bluesky-card-title",

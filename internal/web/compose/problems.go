@@ -81,8 +81,8 @@ func problemOf(l *locale.Language, err error) problem {
 
 // order lists the ids of the form's fields in their order on the page. An entry that ends in "-" is a prefix of ids.
 var order = []string{
-	"accounts", "title", "caption", "text-", "title-", "thread", "part-", "media", "alt-", "cover-", "files", "first-comment", "often", "every",
-	"until", "times", "date", "time", "second",
+	"accounts", "title", "caption", "text-", "title-", "thread", "part-", "media", "alt-", "cover-", "files",
+	"first-comment", "often", "every", "until", "times", "date", "time", "second",
 }
 
 // sort sorts problems in the order of their fields in the form. Problems without a field come first.

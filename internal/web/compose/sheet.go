@@ -185,8 +185,10 @@ func addCovers(into map[int64]string, media []network.Media) {
 // seconds returns a duration as entered in a form.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// ownText and ownTitle return the names of the fields of an account's text and title.
-func ownText(account int64) string  { return "text-" + strconv.FormatInt(account, 10) }
+// ownText returns the name of the field for an account's own text.
+func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
+
+// ownTitle returns the name of the field for an account's own title.
 func ownTitle(account int64) string { return "title-" + strconv.FormatInt(account, 10) }
 
 // composition returns the form's content without its time, and all errors in it. Each error names the invalid field.

@@ -12,7 +12,7 @@ const WeekDays = 7
 
 const dateOnly = "2006-01-02"
 
-// Month is the month of a date picker, with the times of the team's posts.
+// Month is a month in the date picker, with the times of the team's posts.
 type Month struct {
 	Title          string
 	Previous, Next string // such as 2026-11; empty at the ends of the range
@@ -20,7 +20,7 @@ type Month struct {
 	Weeks          [][]Day
 }
 
-// Day is a day of a month's weeks.
+// Day is a day in the weeks of a month.
 type Day struct {
 	Date   string // such as 2026-11-29
 	Day    int
@@ -29,10 +29,10 @@ type Day struct {
 	Today  bool
 	Name   string   // date in words
 	Times  []string // times of the team's posts, earliest first
-	Excess bool     // whether the day has more posts than Times
+	Excess bool     // whether the day has more posts than Times lists
 }
 
-// NewMonth returns the month that begins at first as whole weeks, without posts.
+// NewMonth returns the month that begins at first, in whole weeks and without posts.
 func NewMonth(l *locale.Language, first time.Time, today string) Month {
 	out := Month{Title: l.Format(first, locale.Month)}
 	day, end := l.StartOfWeek(first), first.AddDate(0, 1, 0)
