@@ -75,9 +75,10 @@ func (o *operator) until(what string, done func() bool) {
 
 // run runs a command of pressroom admin.
 func (o *operator) run(args ...string) (string, string, error) {
+	program := binary(o.t) // builds it on first use, which the time limit does not include
 	ctx, cancel := context.WithTimeout(o.t.Context(), 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(o.t), append([]string{"admin", "--json"}, args...)...)
+	cmd := exec.CommandContext(ctx, program, append([]string{"admin", "--json"}, args...)...)
 	var out, log bytes.Buffer
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(os.Environ(), o.env...), o.t.TempDir(), &out, &log
 	err := cmd.Run()

@@ -97,9 +97,10 @@ func (p *process) end() int {
 // fails runs the program, which must fail, and returns its output.
 func fails(t *testing.T, env []string, args ...string) string {
 	t.Helper()
+	program := binary(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(t), args...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.Dir = append(os.Environ(), env...), t.TempDir()
 	out, err := cmd.CombinedOutput()
 	if err == nil {
