@@ -256,7 +256,7 @@ func TestResultsNotLost(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	got := g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--field", "data.idd", "--idempotency-key", "mine")
-	if got.status != apicli.StatusFailed || got.out != "" || !strings.Contains(got.err, "no data.idd") ||
+	if got.status != apicli.StatusFailed || got.out != "" || !strings.Contains(got.err, "does not contain data.idd") ||
 		!strings.Contains(got.err, `"caption":"kept"`) || !strings.Contains(got.err, "--idempotency-key mine") {
 		t.Errorf("%+v", got)
 	}
