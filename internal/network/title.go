@@ -1,12 +1,11 @@
 package network
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
 
-// HasTitleOn reports whether a network publishes the content with a title besides its text.
+// HasTitleOn reports whether a network publishes the content with a title in addition to its text.
 func (c Content) HasTitleOn(platform string) bool {
 	switch platform {
 	case "youtube", "pinterest":
@@ -24,14 +23,13 @@ func (c Content) HasTitleOn(platform string) bool {
 // TitleOn returns the title that a network publishes with the content: that of the network's options, or else the
 // content's own. It returns "" if there is none or if the network publishes no title with the content.
 func (c Content) TitleOn(platform string) string {
-	title := c.Title
-	if isBlank(title) {
-		title = ""
-	}
 	if !c.HasTitleOn(platform) {
 		return ""
 	}
-	return cmp.Or(c.Options.title(platform), title)
+	if title := c.Options.title(platform); title != "" || isBlank(c.Title) {
+		return title
+	}
+	return c.Title
 }
 
 // title returns the title in a network's options, or "".

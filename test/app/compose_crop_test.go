@@ -51,7 +51,7 @@ func TestCropInComposer(t *testing.T) {
 			fill("caption", "Half a\nthought").fill("alt-"+quay, "Typed here.").fill("date", date).fill("time", hour).
 			fill("repeat", "weekly").fill("first-comment", "More below.").fill("text-"+instagram, "Only here")
 		posts := c.count(t, "posts")
-		page := f.press().shows(200, "Saves a copy and uses it in the post.", "For the accounts of the post", "Other aspect ratios")
+		page := f.press().shows(200, "Saves a copy and uses it in the post.", "For this post’s accounts", "Other aspect ratios")
 		if square, pin := strings.Index(page.source, "r1x1"), strings.Index(page.source, "Other aspect ratios"); square > pin {
 			t.Error("the square is not suggested for Instagram")
 		}

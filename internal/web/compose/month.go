@@ -40,7 +40,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	}
 	var bounds []time.Time
 	start := l.StartOfWeek(first)
-	for i := range len(shown.Weeks)*datepicker.WeekDays + 1 {
+	for i := range len(shown.Weeks)*datepicker.DaysPerWeek + 1 {
 		day := start.AddDate(0, 0, i)
 		bounds = append(bounds, teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.PersonZone))
 	}
@@ -50,7 +50,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for i, span := range spans {
-		day := &shown.Weeks[i/datepicker.WeekDays][i%datepicker.WeekDays]
+		day := &shown.Weeks[i/datepicker.DaysPerWeek][i%datepicker.DaysPerWeek]
 		for _, entry := range span.Entries {
 			day.Times = append(day.Times, l.Format(entry.At.In(actor.PersonZone), locale.Clock))
 		}

@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// WeekDays is the number of days of a week.
-const WeekDays = 7
+// DaysPerWeek is the number of days in a week.
+const DaysPerWeek = 7
 
 const dateOnly = "2006-01-02"
 
@@ -36,11 +36,11 @@ type Day struct {
 func NewMonth(l *locale.Language, first time.Time, today string) Month {
 	out := Month{Title: l.Format(first, locale.Month)}
 	day, end := l.StartOfWeek(first), first.AddDate(0, 1, 0)
-	for i := range WeekDays {
+	for i := range DaysPerWeek {
 		out.Weekdays = append(out.Weekdays, l.Format(day.AddDate(0, 0, i), locale.ShortWeekday))
 	}
 	for day.Before(end) {
-		week := make([]Day, WeekDays)
+		week := make([]Day, DaysPerWeek)
 		for i := range week {
 			date := day.Format(dateOnly)
 			week[i] = Day{

@@ -57,7 +57,8 @@ func Store(ctx context.Context, d *db.DB, k Key, post, fields string) (bool, err
 func Change(ctx context.Context, d *db.DB, k Key, change func(url.Values) error) error {
 	return d.InTx(ctx, "unsaved.change", func(ctx context.Context, tx *db.Tx) error {
 		var fields string
-		err := tx.QueryRow(ctx, `SELECT fields FROM unsaved_forms WHERE person_id = ? AND team_id = ? AND id = ? AND fields <> ''`,
+		err := tx.QueryRow(ctx, `SELECT fields FROM unsaved_forms WHERE person_id = ? AND team_id = ? AND id = ?
+			AND fields <> ''`+tx.ForUpdate(),
 			k.PersonID, k.TeamID, k.ID).Scan(&fields)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.ItemNotFound()
