@@ -111,12 +111,12 @@ func (b *bench) fillInstance(ctx context.Context, s storage, example sample, lab
 
 // makeTeams creates two teams with pressroom's admin commands, and a key for each team. The owner of the first team
 // becomes an operator.
-func (i *instance) makeTeams(ctx context.Context, binary string) error {
-	if err := i.largeTeam.makeTeam(ctx, binary, i.url); err != nil {
+func (d *instance) makeTeams(ctx context.Context, binary string) error {
+	if err := d.largeTeam.makeTeam(ctx, binary, d.url); err != nil {
 		return err
 	}
-	i.usualTeam.SealingKey = i.largeTeam.SealingKey
-	admin := administer(ctx, binary, i.url, i.largeTeam.SealingKey)
+	d.usualTeam.SealingKey = d.largeTeam.SealingKey
+	admin := administer(ctx, binary, d.url, d.largeTeam.SealingKey)
 	var done struct{}
 	for _, args := range [][]string{
 		{"people", "operator", ownerEmail, "--on"},
@@ -127,7 +127,7 @@ func (i *instance) makeTeams(ctx context.Context, binary string) error {
 			return err
 		}
 	}
-	return admin(&i.usualTeam, "keys", "add", "--team=2", "--level=full", "--name=bench")
+	return admin(&d.usualTeam, "keys", "add", "--team=2", "--level=full", "--name=bench")
 }
 
 // fillYears fills a database and then runs the maintenance that databases do automatically during normal operation.

@@ -215,7 +215,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// A transport returns ErrHostBlocked if it is not allowed to call a server. Nothing was sent.
+// ErrHostBlocked means that a transport is not allowed to call a server. Nothing was sent.
 var ErrHostBlocked = errors.New("calls to this server are not allowed")
 
 // Failure returns the error for a call that got no usable response. Set unsent only if nothing can have been written to

@@ -230,9 +230,9 @@ type Network interface {
 	// the network, so two submissions of one publication cannot create two posts. A network that does not let clients
 	// choose keys creates one post per Draft.
 	Plan(i Submission) (Draft, error)
-	// Prepare uploads media and does everything else that can be done before publishing. It may be repeated. The
-	// returned Draft replaces d. If the returned duration is above 0, the network is still processing the media. Call
-	// Prepare again with the new Draft after that time.
+	// Prepare uploads media and does everything else that can be done before publishing. It does not publish anything,
+	// and may be repeated. The returned Draft replaces d. If the returned duration is above 0, the network is still
+	// processing the media. Call Prepare again with the new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
 	// Commit makes the publication visible. If the error is of class OutcomeUnknown or Processing, the publication may
 	// be visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the

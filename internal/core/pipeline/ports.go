@@ -73,7 +73,7 @@ type Claim struct {
 	Operation string
 	Arguments []byte // canonical
 	Instants  []byte // Arguments with all times as instants in UTC; nil if Arguments does not contain a time
-	Paid      bool   // the operation is paid; the same key with other arguments then identifies another call
+	Paid      bool   // the operation is paid; the same key with a different request then identifies another call
 }
 
 // Hash returns the hash of the operation and its arguments, including the arguments in the path.

@@ -24,7 +24,7 @@ type AttemptLine struct {
 	// network_fails or patience_is_over. For a decision, it is published or not_published. It is empty while the result
 	// is unknown.
 	Result      string `json:"result"`
-	By          string `json:"by,omitempty"`           // name of the person who decided; empty for the operator
+	By          string `json:"by,omitempty"`           // name of the person who decided; empty for the operator and for other calls
 	NetworkCode string `json:"network_code,omitempty"` // from the network; untrusted
 	NetworkText string `json:"network_text,omitempty"` // from the network; untrusted
 }

@@ -94,10 +94,10 @@ func (bs *breakers) get(s server) *breaker {
 }
 
 // recordResponse records that a server accepted or rejected a request. It closes the circuit.
-func (c *breakers) recordResponse(s server) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.byServer, s)
+func (bs *breakers) recordResponse(s server) {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	delete(bs.byServer, s)
 }
 
 // recordFailure records that a server did not respond or returned a server error.

@@ -14,10 +14,10 @@ import (
 )
 
 // startAll starts every delivery that may run and returns them.
-func (p *fairQueue) startAll() []queuedDelivery {
+func (q *fairQueue) startAll() []queuedDelivery {
 	out := []queuedDelivery{}
-	for q, free := p.next(); free; q, free = p.next() {
-		out = append(out, q)
+	for d, ok := q.next(); ok; d, ok = q.next() {
+		out = append(out, d)
 	}
 	return out
 }

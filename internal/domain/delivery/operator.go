@@ -121,7 +121,7 @@ type Failure struct {
 	NetworkText string // from the network; untrusted
 }
 
-// Calls holds counts of the recent calls that published posts on a network.
+// Calls counts the recent calls to a network for posts. Lookups and failed calls are included.
 type Calls struct {
 	LastCallAt  time.Time // time of the newest call
 	Total       int64

@@ -33,7 +33,7 @@ func New(o Options) *Service { return &Service{o} }
 
 const pollInterval = time.Second
 
-// Until ctx is canceled, Run deletes the data of teams that are being deleted. Every worker node runs it. The database
+// Run deletes the data of teams that await deletion, until ctx is canceled. Every worker node runs it. The database
 // stores what remains to be deleted, so that other nodes can continue after a crash.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)

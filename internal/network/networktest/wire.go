@@ -76,7 +76,7 @@ type RecordingTransport struct {
 
 var errLost = errors.New("the connection was lost")
 
-// LoseResponse drops the responses to the requests for which lost returns true. If lost is nil, no response is dropped.
+// LoseResponse drops the responses to the requests for which match returns true. If match is nil, it drops none.
 func (t *RecordingTransport) LoseResponse(match func(Request) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

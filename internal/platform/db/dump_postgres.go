@@ -126,8 +126,8 @@ func (info *dumpInfo) write(dir string) error {
 	return syncFile(path)
 }
 
-// dumpedTablesCondition is an SQL condition that excludes the tables of the job queue and of migrations. A restore
-// creates and fills these tables by migrating the database.
+// dumpedTablesCondition is an SQL condition that excludes the tables of migrations and of the job queue. Migrations
+// create these tables again: a restore runs the database's own, and the next start of the service runs the queue's.
 const dumpedTablesCondition = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
 
 // listTables returns the tables of the database, sorted such that each table follows the tables that it references.

@@ -63,7 +63,7 @@ func (w *webpImage) chunks(at, end int64, visit func(kind string, at, n int64) e
 		}
 		at += 8 + n + n&1
 	}
-	return nil // an animation with thousands of frames, which only an EXIF chunk can follow
+	return nil // an animation with thousands of frames; of the chunks that are read, only EXIF can follow the frames
 }
 
 func (w *webpImage) chunk(kind string, at, n int64) error {

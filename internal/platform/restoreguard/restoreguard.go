@@ -71,7 +71,7 @@ func (s State) IsHeld() bool { return !s.HeldAt.IsZero() }
 type Options struct {
 	File         string // path of the SQLite file; empty for PostgreSQL
 	TrustReplica bool   // whether to assume that failovers lose no data; they then do not cause a hold
-	BesideServer bool   // whether this is a command beside the running service, which must detect failovers itself
+	BesideServer bool   // whether a command runs beside the service and leaves the detection of failovers to it
 	Log          *slog.Logger
 }
 

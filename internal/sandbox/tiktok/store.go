@@ -150,7 +150,8 @@ func listParts(ctx context.Context, t store.Tx, seq int64) ([]string, error) {
 	return t.Strings(ctx, "reading parts", `select cid from tiktok_parts where publish = ? order by first`, seq)
 }
 
-// finishPublication records that the post is complete, and publishes it unless it has failed.
+// finishPublication records that the post is complete. It publishes the post unless the post has failed or goes to the
+// inbox.
 func finishPublication(ctx context.Context, t store.Tx, p *publication, files []store.Blob) error {
 	p.isPosted = p.failure == "" && p.privacy != audienceInbox
 	_, err := t.ExecContext(ctx, `update tiktok_publishes set done_at = ?, failure = ?, posted = ? where seq = ?`,

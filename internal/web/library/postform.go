@@ -102,17 +102,17 @@ func (f *PostForm) networksOf(s shape) int {
 }
 
 // returnToForm replaces an image of a form by its cropped copy and redirects to the form.
-func (p *Handlers) returnToForm(w http.ResponseWriter, req itemRequest, f PostForm, replacement int64) error {
-	err := p.composer.ReplaceMedia(req.Request, f, req.id, replacement)
+func (h *Handlers) returnToForm(w http.ResponseWriter, req itemRequest, f PostForm, replacement int64) error {
+	err := h.composer.ReplaceMedia(req.Request, f, req.id, replacement)
 	switch {
 	case err == nil:
 		shell.Redirect(w, req.Request, f.ImagePath(replacement))
 	case apierr.Is(err, apierr.NotFound):
-		p.Flash(req.Request, "The new image is in the library, but not in the post: the changes to the post were saved or "+
+		h.Flash(req.Request, "The new image is in the library, but not in the post: the changes to the post were saved or "+
 			"discarded in the meantime.")
 		shell.Redirect(w, req.Request, pathOf(replacement))
 	case !apierr.FromError(err).IsServerError():
-		p.FlashText(req.Request, p.Detail(req.Request, err))
+		h.FlashText(req.Request, h.Detail(req.Request, err))
 		shell.Redirect(w, req.Request, f.Path()) // without the image, so that the message is visible
 	default:
 		return err

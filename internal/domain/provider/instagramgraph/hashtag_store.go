@@ -20,7 +20,7 @@ type HashtagStore interface {
 	// Reserve reserves a slot for a hashtag at one of the accounts. It prefers an account that has already queried the
 	// hashtag. Otherwise, it selects the account with the most free slots, if the account uses fewer than limit slots.
 	Reserve(ctx context.Context, hashtag string, accounts []string, limit int) (Slot, error)
-	// Release frees a slot because Instagram rejected the hashtag.
+	// Release frees a reserved slot that Instagram did not grant, because the account has used its quota.
 	Release(ctx context.Context, hashtag, account string) error
 }
 

@@ -52,16 +52,16 @@ var stateConditions = map[State]string{
 const scanLimit = 10_000
 
 // pattern returns the LIKE pattern of the search.
-func (q Query) pattern() string {
+func (s Query) pattern() string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`,
-		`\_`).Replace(strings.ToLower(strings.TrimSpace(q.Text))) + "%"
+		`\_`).Replace(strings.ToLower(strings.TrimSpace(s.Text))) + "%"
 }
 
 // exactID returns the search text as an ID, or 0 if it is not a number. If the results are sorted by ID, it returns 0
 // on all pages except the first.
-func (q Query) exactID() int64 {
-	number, err := strconv.ParseInt(strings.TrimSpace(q.Text), 10, 64)
-	if err != nil || q.After > 0 && q.Order == "" {
+func (s Query) exactID() int64 {
+	number, err := strconv.ParseInt(strings.TrimSpace(s.Text), 10, 64)
+	if err != nil || s.After > 0 && s.Order == "" {
 		return 0
 	}
 	return number
@@ -69,8 +69,8 @@ func (q Query) exactID() int64 {
 
 // exactEmail returns the search text if it contains an @ and this is the first page. Otherwise, it returns a value that
 // matches nobody.
-func (q Query) exactEmail() string {
-	if text := strings.ToLower(strings.TrimSpace(q.Text)); q.After == 0 && strings.Contains(text, "@") {
+func (s Query) exactEmail() string {
+	if text := strings.ToLower(strings.TrimSpace(s.Text)); s.After == 0 && strings.Contains(text, "@") {
 		return text
 	}
 	return "@"
