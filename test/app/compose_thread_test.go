@@ -1,6 +1,7 @@
 package app
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -137,9 +138,7 @@ func TestPreviewListsProblems(t *testing.T) {
 			"a thread":         {url.Values{"account": {c.id()}, "caption": {long}, "part-1": {"Second."}}, true},
 		} {
 			f := b.open("/posts/new?caption=x").form("Save draft")
-			for key, value := range test.values {
-				f.values[key] = value
-			}
+			maps.Copy(f.values, test.values)
 			shown := b.send(http.MethodPost, "/posts/preview", f.values).shows(200).source
 			if got := strings.Contains(shown, `<details class="issues">`); got != test.lists {
 				t.Errorf("%s: listed %v, want %v", name, got, test.lists)

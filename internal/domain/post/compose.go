@@ -234,7 +234,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		}
 		desired.Series.Rule = c.Rule
 		if c.Title == nil {
-			desired.keepTitles(p)
+			keepTitles(&desired, p)
 		}
 		if c.Options == nil {
 			desired.Options = p.Options

@@ -109,8 +109,8 @@ func (t Target) sameOverride(w Target) bool {
 		attachment.Same(t.Media, w.Media)
 }
 
-// keepTitles sets the titles of the post and of its overrides to those of another version.
-func (p *Record) keepTitles(from Record) {
+// keepTitles sets the titles of a post and of its overrides to the titles in another version.
+func keepTitles(p *Record, from Record) {
 	p.Title = from.Title
 	for i := range p.Targets {
 		for _, t := range from.Targets {

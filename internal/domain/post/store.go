@@ -83,10 +83,15 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 			return p, err
 		}
 	}
-	if p.Round != 0 && (p.Approval == Approved || p.Approval == Rejected) {
+	if p.hasReview() {
 		p.Review, err = readReview(ctx, q, id, p.Round)
 	}
 	return p, err
+}
+
+// hasReview reports whether a client decided on the post's version.
+func (p Record) hasReview() bool {
+	return p.Round != 0 && (p.Approval == Approved || p.Approval == Rejected)
 }
 
 // readReview returns the client's decision on a version, or a zero Review if there is no decision.

@@ -20,8 +20,8 @@ func (w *env) checkTitle(t *testing.T, id, want string) {
 	if got, _ := w.Do(t, "get_post", map[string]any{"id": id})["title"].(string); got != want {
 		t.Errorf("title %q, want %q", got, want)
 	}
-	for _, entry := range w.Do(t, "list_posts", map[string]any{"limit": 50})["posts"].([]any) { //nolint:forcetypeassert // schema
-		if entry := entry.(map[string]any); entry["id"] == id && want != "" && entry["title"] != want { //nolint:forcetypeassert // schema
+	for _, entry := range w.Do(t, "list_posts", map[string]any{"limit": 50})["posts"].([]any) {
+		if entry := entry.(map[string]any); entry["id"] == id && want != "" && entry["title"] != want {
 			t.Errorf("listed title %v, want %q", entry["title"], want)
 		}
 	}

@@ -68,7 +68,7 @@ func checkPeople(c network.Content, o network.InstagramOptions) []network.Proble
 		add("location_id", "A story on Instagram has no location (options.instagram.location_id). It is not sent.")
 	}
 	if len(o.UserTags) > 0 && len(c.Media) > 1 && slices.IndexFunc(c.Media, isImage) < 0 {
-		add("user_tags", "Instagram does not tag anybody in a post with only videos (options.instagram.user_tags). Add an image.")
+		add("user_tags", "Instagram does not tag people in several videos (options.instagram.user_tags). Add an image.")
 	}
 	return problems
 }

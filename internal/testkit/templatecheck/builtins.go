@@ -2,7 +2,7 @@ package templatecheck
 
 import (
 	"reflect"
-	"strings"
+	"slices"
 	"text/template/parse"
 )
 
@@ -67,13 +67,15 @@ func or(f *frame, dot value, _ parse.Node, args []parse.Node, final *value) valu
 	return out
 }
 
+var kindsWithLen = []reflect.Kind{reflect.Slice, reflect.Map, reflect.Array, reflect.String, reflect.Chan}
+
 func length(f *frame, dot value, n parse.Node, args []parse.Node, final *value) value {
 	for _, v := range f.values(dot, args, final) {
 		switch v = indirect(v); {
 		case v.absent:
 			f.fail(n, "len of no value")
 		case v.typ == nil:
-		case !strings.Contains("slice map array string chan", v.typ.Kind().String()):
+		case !slices.Contains(kindsWithLen, v.typ.Kind()):
 			f.fail(n, "len of %s", v)
 		}
 	}

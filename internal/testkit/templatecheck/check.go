@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"text/template/parse"
 )
 
@@ -55,11 +56,11 @@ func (v value) String() string {
 	case v.keys == nil:
 		return fmt.Sprint(v.typ)
 	}
-	out := "bundle"
+	out := []string{"bundle"}
 	for _, key := range slices.Sorted(maps.Keys(v.keys)) {
-		out += " " + key + " " + v.keys[key].String()
+		out = append(out, key, v.keys[key].String())
 	}
-	return out
+	return strings.Join(out, " ")
 }
 
 // visit identifies a check of a template with a type.
@@ -178,14 +179,15 @@ func (f *frame) loop(dot value, n *parse.RangeNode) {
 	f.scope(dot, n.ElseList)
 }
 
-// elements returns the key and the element of a value in a range with a number of variables.
-func elements(v value, vars int) (key, element value, ok bool) {
+// elements returns the key and the element of a value in a range with a number of variables. It reports false if the
+// value cannot be ranged over.
+func elements(v value, vars int) (value, value, bool) {
 	if v.typ == nil {
 		return value{}, value{}, false
 	}
 	switch kind := v.typ.Kind(); {
 	case kind == reflect.Slice || kind == reflect.Array:
-		element = value{typ: v.typ.Elem(), addressed: v.addressed || kind == reflect.Slice}
+		element := value{typ: v.typ.Elem(), addressed: v.addressed || kind == reflect.Slice}
 		return value{typ: reflect.TypeFor[int]()}, element, true
 	case kind == reflect.Map:
 		return value{typ: v.typ.Key()}, value{typ: v.typ.Elem()}, true

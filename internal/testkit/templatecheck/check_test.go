@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/templatecheck"
 )
 
-type pet struct {
+type pet struct { //nolint:recvcheck // has methods with both kinds of receivers
 	Name  string
 	Owner *person
 	Tags  []string

@@ -34,7 +34,7 @@ type PostForm struct {
 const Story = "story"
 
 // CropPath returns the path of the page that crops an image of the form.
-func (f PostForm) CropPath(image int64) string {
+func (f *PostForm) CropPath(image int64) string {
 	q := url.Values{"draft": {f.Draft}, "list": {f.List}, "for": f.For}
 	if f.Post != "" {
 		q.Set("post", f.Post)
@@ -43,7 +43,7 @@ func (f PostForm) CropPath(image int64) string {
 }
 
 // Path returns the path of the form.
-func (f PostForm) Path() string {
+func (f *PostForm) Path() string {
 	page := "/posts/new"
 	if f.Post != "" {
 		page = "/posts/" + f.Post + "/edit"
@@ -52,7 +52,7 @@ func (f PostForm) Path() string {
 }
 
 // ImagePath returns the path of the form and of one of its images in it.
-func (f PostForm) ImagePath(image int64) string {
+func (f *PostForm) ImagePath(image int64) string {
 	return f.Path() + "#item-" + f.List + "-" + strconv.FormatInt(image, 10)
 }
 
